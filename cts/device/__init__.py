@@ -1,0 +1,1 @@
+"""Devices: the protocol, the supervised process, and the Vulkan server in it."""

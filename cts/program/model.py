@@ -1,0 +1,370 @@
+"""What a shader does, as frozen data.
+
+A :class:`Program` is the one description from which the SPIR-V module is lowered
+(``cts/spirv``) and the set of legal results is evaluated (``reference``). It holds no
+behaviour of its own, so the two can't share a mistake.
+
+Conventions:
+
+* Values are named by strings and assigned once, in order (SSA). Names are short because
+  they are read by people in findings.
+* Every address is counted in *pointee* elements of its buffer, as the SPIR-V instructions
+  count it (SPV_KHR_cooperative_matrix, OpCooperativeMatrixLoadKHR).
+* A *tile* is the share of one executing scope instance. For subgroup scope it is the
+  subgroup: ``tile = workgroup * subgroups_per_workgroup + subgroup``. For workgroup scope
+  it is the workgroup.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+
+class Component(enum.IntEnum):
+    """VkComponentTypeKHR; the value is the enumerant."""
+
+    FLOAT16 = 0
+    FLOAT32 = 1
+    FLOAT64 = 2
+    SINT8 = 3
+    SINT16 = 4
+    SINT32 = 5
+    SINT64 = 6
+    UINT8 = 7
+    UINT16 = 8
+    UINT32 = 9
+    UINT64 = 10
+    BFLOAT16 = 1000141000
+    SINT8_PACKED = 1000491000
+    UINT8_PACKED = 1000491001
+    FLOAT8_E4M3 = 1000491002
+    FLOAT8_E5M2 = 1000491003
+
+    @property
+    def bits(self) -> int:
+        """Width of one component in bits (32 for the packed types: four components)."""
+        return _BITS[self]
+
+    @property
+    def bytes(self) -> int:
+        """Width of one component in bytes."""
+        return _BITS[self] // 8
+
+    @property
+    def is_float(self) -> bool:
+        """Whether the component is a floating-point number."""
+        return self.name.startswith(("FLOAT", "BFLOAT"))
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether the component is a signed integer."""
+        return self.name.startswith("SINT")
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the component is an integer, signed or not."""
+        return not self.is_float
+
+    @property
+    def label(self) -> str:
+        """Lower-case name, as used in case ids and reports: ``float16``, ``uint8``."""
+        return self.name.lower()
+
+
+_BITS = {
+    Component.FLOAT16: 16,
+    Component.FLOAT32: 32,
+    Component.FLOAT64: 64,
+    Component.SINT8: 8,
+    Component.SINT16: 16,
+    Component.SINT32: 32,
+    Component.SINT64: 64,
+    Component.UINT8: 8,
+    Component.UINT16: 16,
+    Component.UINT32: 32,
+    Component.UINT64: 64,
+    Component.BFLOAT16: 16,
+    Component.SINT8_PACKED: 32,
+    Component.UINT8_PACKED: 32,
+    Component.FLOAT8_E4M3: 8,
+    Component.FLOAT8_E5M2: 8,
+}
+
+
+class Scope(enum.IntEnum):
+    """VkScopeKHR and SPIR-V Scope; the two share their values."""
+
+    DEVICE = 1
+    WORKGROUP = 2
+    SUBGROUP = 3
+    QUEUE_FAMILY = 5
+
+
+class Use(enum.IntEnum):
+    """SPIR-V Cooperative Matrix Use."""
+
+    A = 0
+    B = 1
+    ACCUMULATOR = 2
+
+
+class Layout(enum.IntEnum):
+    """SPIR-V Cooperative Matrix Layout."""
+
+    ROW_MAJOR = 0
+    COLUMN_MAJOR = 1
+
+
+class Storage(enum.IntEnum):
+    """SPIR-V storage class of the memory that a pointer points into."""
+
+    STORAGE_BUFFER = 12
+    WORKGROUP = 4
+    PHYSICAL_STORAGE_BUFFER = 5349
+
+
+class Numbers(enum.Enum):
+    """How strides, offsets and pitches reach the shader."""
+
+    LITERAL = "literal"
+    SPECIALIZATION = "specialization"
+    BUFFER = "buffer"
+    """Loaded at run time from a buffer of uint32 in the binding after the last buffer."""
+
+
+@dataclass(frozen=True)
+class MatrixType:
+    """OpTypeCooperativeMatrixKHR."""
+
+    component: Component
+    rows: int
+    columns: int
+    use: Use
+    scope: Scope = Scope.SUBGROUP
+
+    def __str__(self) -> str:
+        return f"{self.component.label}[{self.rows}x{self.columns}] {self.use.name}"
+
+
+@dataclass(frozen=True)
+class Pointee:
+    """The type that a pointer points to: a scalar, or a vector of ``lanes`` of them.
+
+    bfloat16 and float8 components never appear here: their bits travel as UINT16 or UINT8.
+    """
+
+    component: Component
+    lanes: int = 1
+
+    @property
+    def bytes(self) -> int:
+        """Size of one array element in bytes."""
+        return self.component.bytes * self.lanes
+
+    def __str__(self) -> str:
+        return self.component.label + (f"x{self.lanes}" if self.lanes > 1 else "")
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """An array of ``size`` pointee elements that a program can address.
+
+    A WORKGROUP buffer is an array in workgroup memory. Every workgroup has its own, filled
+    before the body from its slice of a backing storage buffer and copied back, whole, after
+    the body; the backing buffer therefore has ``size * workgroups`` elements.
+    """
+
+    name: str
+    pointee: Pointee
+    size: int
+    storage: Storage = Storage.STORAGE_BUFFER
+
+    def backing_bytes(self, workgroups: int) -> int:
+        """Bytes of the memory behind this buffer for a dispatch of ``workgroups``."""
+        copies = workgroups if self.storage is Storage.WORKGROUP else 1
+        return self.size * self.pointee.bytes * copies
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a matrix lies: element (r, c) starts ``offset + tile * pitch`` pointee elements
+    into the buffer, plus ``r * stride`` (row-major) or ``c * stride`` (column-major) pointee
+    elements, plus ``c`` or ``r`` *components* of the matrix.
+
+    In a WORKGROUP buffer ``tile`` is the index of the subgroup in its workgroup.
+    """
+
+    buffer: str
+    layout: Layout
+    stride: int
+    offset: int = 0
+    pitch: int = 0
+
+
+# --- statements -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Load:
+    """OpCooperativeMatrixLoadKHR."""
+
+    result: str
+    type: MatrixType
+    address: Address
+
+
+@dataclass(frozen=True)
+class Store:
+    """OpCooperativeMatrixStoreKHR."""
+
+    value: str
+    address: Address
+
+
+class Form(enum.Enum):
+    """The ways to build a matrix from one scalar (M-10)."""
+
+    CONSTANT = "OpConstantComposite"
+    SPEC_CONSTANT = "OpSpecConstantComposite"
+    NULL = "OpConstantNull"
+    CONSTRUCT = "OpCompositeConstruct"
+    INITIALIZER = "OpVariable initializer"
+    REPLICATE = "OpCompositeConstructReplicateEXT"
+
+
+@dataclass(frozen=True)
+class Splat:
+    """A matrix that holds one scalar, given by its ``bits``, in every element."""
+
+    result: str
+    type: MatrixType
+    bits: int = 0
+    form: Form = Form.CONSTANT
+
+
+@dataclass(frozen=True)
+class MulAdd:
+    """OpCooperativeMatrixMulAddKHR: ``result = a x b + c``.
+
+    ``type`` is the result type. The ``*_signed`` flags are the MatrixSignedComponentsKHR
+    operands; they are set exactly where the advertised record's type is signed
+    (VUID-RuntimeSpirv-OpCooperativeMatrixMulAddKHR-10060) and never for floats.
+    """
+
+    result: str
+    type: MatrixType
+    a: str
+    b: str
+    c: str
+    a_signed: bool = False
+    b_signed: bool = False
+    c_signed: bool = False
+    result_signed: bool = False
+    saturating: bool = False
+
+
+@dataclass(frozen=True)
+class Length:
+    """Writes OpCooperativeMatrixLengthKHR of ``type`` as uint32 to element
+    ``tile * subgroup_size + subgroup invocation`` of ``buffer`` (pointee uint32)."""
+
+    type: MatrixType
+    buffer: str
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """A matrix whose component ``i`` in subgroup invocation ``v`` is the low bits of the
+    integer ``(i * subgroup_size + v) >> shift``, written with OpCompositeInsert.
+
+    Which element a component is, is the implementation's choice; that all elements are
+    covered exactly once isn't (M-09). Integer components only.
+    """
+
+    result: str
+    type: MatrixType
+    shift: int = 0
+
+
+@dataclass(frozen=True)
+class Rebuild:
+    """Copies ``value`` component by component: extract by index, insert by index."""
+
+    result: str
+    value: str
+
+
+Statement = Load | Store | Splat | MulAdd | Length | Stamp | Rebuild
+
+
+# --- the program ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The dispatch: workgroups of ``subgroups`` full subgroups of ``subgroup_size``.
+
+    ``required`` asks for the size with VkPipelineShaderStageRequiredSubgroupSizeCreateInfo;
+    otherwise ``subgroup_size`` is the device's default, which it is going to use anyway.
+    """
+
+    workgroups: int
+    subgroups: int
+    subgroup_size: int
+    required: bool = False
+
+    @property
+    def local_size(self) -> int:
+        """Invocations in a workgroup."""
+        return self.subgroups * self.subgroup_size
+
+    @property
+    def tiles(self) -> int:
+        """Subgroups in the whole dispatch."""
+        return self.workgroups * self.subgroups
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compute shader over cooperative types, and the dispatch that runs it.
+
+    ``specialized`` names the operands of the matrix types that are given as specialization
+    constants instead of literals: ``rows``, ``columns``, ``use``, ``scope``, ``layout``,
+    ``local_size``.
+    """
+
+    grid: Grid
+    buffers: tuple[Buffer, ...]
+    body: tuple[Statement, ...]
+    numbers: Numbers = Numbers.BUFFER
+    specialized: frozenset[str] = field(default_factory=frozenset)
+
+    def buffer(self, name: str) -> Buffer:
+        """The buffer called ``name``; KeyError if there is none."""
+        for buffer in self.buffers:
+            if buffer.name == name:
+                return buffer
+        raise KeyError(name)
+
+    def types(self) -> dict[str, MatrixType]:
+        """The type of every value, by name."""
+        found: dict[str, MatrixType] = {}
+        for statement in self.body:
+            match statement:
+                case Load() | Splat() | MulAdd() | Stamp():
+                    found[statement.result] = statement.type
+                case Rebuild():
+                    found[statement.result] = found[statement.value]
+                case Store() | Length():
+                    pass
+        return found
+
+    def matrix_types(self) -> Iterator[MatrixType]:
+        """Every matrix type of the program, each once, in order of appearance."""
+        seen: dict[MatrixType, None] = dict.fromkeys(self.types().values())
+        for statement in self.body:
+            if isinstance(statement, Length):
+                seen.setdefault(statement.type)
+        return iter(seen)
