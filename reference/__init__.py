@@ -1,0 +1,1 @@
+"""The oracle: what the two APIs permit, computed from programs with NumPy alone."""

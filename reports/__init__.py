@@ -1,0 +1,1 @@
+"""Reports: the result file's schema and every rendering of it."""
