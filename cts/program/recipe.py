@@ -10,6 +10,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from cts.program.model import Address, MatrixType
+
 
 class Pattern(enum.Enum):
     """From simple to nasty: strategies draw them in this order, so shrinking ends at ZEROS.
@@ -76,3 +78,17 @@ class Recipe:
     negate: bool = False
     scale: int = 0
     plants: tuple[Plant, ...] = ()
+
+
+@dataclass(frozen=True)
+class Operand:
+    """What one buffer holds before the dispatch: a matrix for each tile, made by ``recipe``, at
+    ``address``. Every byte that is no element of it is poison.
+
+    ``tiles`` is the number of matrices; with ``address.pitch`` 0 all tiles share one.
+    """
+
+    address: Address
+    type: MatrixType
+    recipe: Recipe
+    tiles: int
