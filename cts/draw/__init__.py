@@ -1,0 +1,1 @@
+"""Hypothesis strategies: few, telling draws that shrink to something a person can read."""

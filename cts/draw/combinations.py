@@ -1,0 +1,108 @@
+"""The combinations of types and sizes that a device advertises, as things to draw from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cts.device.protocol import DeviceInfo
+from cts.program.model import Component, MatrixType, Scope, Use
+
+KHR = "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"
+
+
+@dataclass(frozen=True)
+class Types:
+    """Component types of A, B, C and the result of a multiply-add."""
+
+    a: Component
+    b: Component
+    c: Component
+    result: Component
+
+    @property
+    def label(self) -> str:
+        """``uint8_sint8_sint32``; the result is named only where it isn't C's type."""
+        parts = [self.a, self.b, self.c] + ([self.result] if self.result != self.c else [])
+        return "_".join(part.label for part in parts)
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether all four are integers."""
+        return all(part.is_integer for part in (self.a, self.b, self.c, self.result))
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One advertised multiply-add: an element of a property array."""
+
+    types: Types
+    m: int
+    n: int
+    k: int
+    scope: Scope
+    saturating: bool
+    record: str
+    """``command#index``."""
+
+    @property
+    def a(self) -> MatrixType:
+        """M x K, use A."""
+        return MatrixType(self.types.a, self.m, self.k, Use.A, self.scope)
+
+    @property
+    def b(self) -> MatrixType:
+        """K x N, use B."""
+        return MatrixType(self.types.b, self.k, self.n, Use.B, self.scope)
+
+    @property
+    def c(self) -> MatrixType:
+        """M x N accumulator."""
+        return MatrixType(self.types.c, self.m, self.n, Use.ACCUMULATOR, self.scope)
+
+    @property
+    def result(self) -> MatrixType:
+        """M x N accumulator of the result type."""
+        return MatrixType(self.types.result, self.m, self.n, Use.ACCUMULATOR, self.scope)
+
+
+_KNOWN = {component.value for component in Component}
+
+
+def combinations(info: DeviceInfo) -> tuple[Combination, ...]:
+    """The subgroup-scope elements of the KHR property array, smallest matrices first.
+
+    Elements with a component type or scope that this suite doesn't know are left to the
+    property cases.
+    """
+    found = []
+    for index, record in enumerate(info.records.get(KHR, ())):
+        parts = (record["AType"], record["BType"], record["CType"], record["ResultType"])
+        if record["scope"] != Scope.SUBGROUP or not _KNOWN.issuperset(parts):
+            continue
+        found.append(
+            Combination(
+                Types(*(Component(part) for part in parts)),
+                record["MSize"],
+                record["NSize"],
+                record["KSize"],
+                Scope.SUBGROUP,
+                bool(record["saturatingAccumulation"]),
+                f"{KHR}#{index}",
+            )
+        )
+    return tuple(sorted(found, key=lambda it: (it.m * it.n * it.k, it.m, it.n, it.record)))
+
+
+def matrix_types(info: DeviceInfo, component: Component) -> tuple[MatrixType, ...]:
+    """Every advertised matrix type with ``component``, each once, smallest first."""
+    found: dict[MatrixType, None] = {}
+    for combination in combinations(info):
+        for matrix in _matrices(combination):
+            if matrix.component is component:
+                found.setdefault(matrix)
+    return tuple(sorted(found, key=lambda it: (it.rows * it.columns, it.use)))
+
+
+def _matrices(combination: Combination) -> Iterator[MatrixType]:
+    yield from (combination.a, combination.b, combination.c, combination.result)

@@ -1,0 +1,239 @@
+"""Strategies for whole programs over the KHR instructions, with their operands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from cts.device.protocol import DeviceInfo
+from cts.draw.combinations import Combination
+from cts.draw.grids import MAX_SUBGROUPS, grids
+from cts.draw.layouts import LOAD_STYLES, STORE_STYLES, PointeeKind, Style, place, pointee
+from cts.program.model import (
+    Address,
+    Buffer,
+    Component,
+    Grid,
+    Layout,
+    Length,
+    Load,
+    MatrixType,
+    MulAdd,
+    Numbers,
+    Pointee,
+    Program,
+    Rebuild,
+    Stamp,
+    Statement,
+    Storage,
+    Store,
+)
+from cts.program.recipe import Operand, Recipe
+
+LAYOUTS = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)
+STORAGES = (Storage.STORAGE_BUFFER, Storage.PHYSICAL_STORAGE_BUFFER, Storage.WORKGROUP)
+NUMBERS = st.sampled_from((Numbers.BUFFER, Numbers.BUFFER, Numbers.SPECIALIZATION, Numbers.LITERAL))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A program and what its input buffers hold; buffers that aren't named hold poison."""
+
+    program: Program
+    operands: Mapping[str, Operand]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A matrix in memory that a program needs: fixed where a case fixes it, else drawn."""
+
+    name: str
+    matrix: MatrixType
+    stores: bool = False
+    layouts: Sequence[Layout] = LAYOUTS
+    styles: Sequence[Style] = ()
+    pointee: PointeeKind = PointeeKind.SAME
+    storage: Storage = Storage.STORAGE_BUFFER
+
+
+def _pointee(slot: Slot) -> Pointee:
+    kind = pointee(slot.matrix.component, slot.pointee)
+    if kind is None:
+        raise ValueError(f"{slot.matrix.component.label} has no {slot.pointee.label} pointee")
+    return kind
+
+
+def _shared_limit(info: DeviceInfo, slots: Sequence[Slot]) -> int:
+    """How many subgroups' tiles of all WORKGROUP slots fit into workgroup memory, tightly."""
+    limit = int(info.properties["VkPhysicalDeviceLimits.maxComputeSharedMemorySize"])
+    fit = 0
+    for count in range(1, MAX_SUBGROUPS + 1):
+        used = sum(_bytes(slot, Layout.ROW_MAJOR, Style.TIGHT, count) for slot in slots)
+        if used <= limit:
+            fit = count
+    return fit
+
+
+def _bytes(slot: Slot, layout: Layout, style: Style, tiles: int) -> int:
+    buffer, _ = place(slot.name, slot.matrix, layout, _pointee(slot), style, slot.storage, tiles)
+    return buffer.size * buffer.pointee.bytes
+
+
+def fits(info: DeviceInfo, slots: Sequence[Slot]) -> bool:
+    """Whether one tile of every slot in workgroup memory fits there at once."""
+    shared = [slot for slot in slots if slot.storage is Storage.WORKGROUP]
+    return not shared or _shared_limit(info, shared) > 0
+
+
+@st.composite
+def memory(
+    draw: st.DrawFn, info: DeviceInfo, slots: Sequence[Slot], tiles: int
+) -> tuple[Grid, dict[str, tuple[Buffer, Address]]]:
+    """A grid, and a place in memory for each slot. Layout and style of a slot are one draw."""
+    shared = [slot for slot in slots if slot.storage is Storage.WORKGROUP]
+    most = _shared_limit(info, shared) if shared else MAX_SUBGROUPS
+    grid = draw(grids(info, tiles=tiles, subgroups=min(most, MAX_SUBGROUPS)))
+    room = int(info.properties["VkPhysicalDeviceLimits.maxComputeSharedMemorySize"])
+    reserve = sum(_bytes(slot, Layout.ROW_MAJOR, Style.TIGHT, grid.subgroups) for slot in shared)
+    places = {}
+    for slot in slots:
+        inside = slot.storage is Storage.WORKGROUP
+        count = grid.subgroups if inside else grid.tiles
+        styles = slot.styles or (STORE_STYLES if slot.stores else LOAD_STYLES)
+        options = [
+            (layout, style)
+            for style in styles
+            for layout in slot.layouts
+            if not inside or reserve + _excess(slot, layout, style, count) <= room
+        ]
+        layout, style = draw(st.sampled_from(options or [(slot.layouts[0], Style.TIGHT)]))
+        if inside:
+            reserve += _excess(slot, layout, style, count)
+        places[slot.name] = place(
+            slot.name, slot.matrix, layout, _pointee(slot), style, slot.storage, count
+        )
+    return grid, places
+
+
+def _excess(slot: Slot, layout: Layout, style: Style, tiles: int) -> int:
+    """Bytes that a style takes beyond the tight placement that is already reserved."""
+    return _bytes(slot, layout, style, tiles) - _bytes(slot, Layout.ROW_MAJOR, Style.TIGHT, tiles)
+
+
+def _operand(slot: Slot, grid: Grid, address: Address, recipe: Recipe) -> Operand:
+    return Operand(address, slot.matrix, recipe, grid.tiles)
+
+
+@st.composite
+def copies(
+    draw: st.DrawFn,
+    info: DeviceInfo,
+    source: Slot,
+    target: Slot,
+    recipes: st.SearchStrategy[Recipe],
+    *,
+    tiles: int = 64,
+    rebuild: bool = False,
+) -> Sample:
+    """Load a matrix and store it, through memory of two kinds, layouts and styles; with
+    ``rebuild``, taken apart and put together by component index in between."""
+    grid, places = draw(memory(info, (source, target), tiles))
+    (x, load), (y, store) = places[source.name], places[target.name]
+    body: list[Statement] = [Load("m", source.matrix, load)]
+    if rebuild:
+        body.append(Rebuild("n", "m"))
+    body.append(Store("n" if rebuild else "m", store))
+    program = Program(grid, (x, y), tuple(body), draw(NUMBERS))
+    return Sample(program, {source.name: _operand(source, grid, load, draw(recipes))})
+
+
+@dataclass(frozen=True)
+class Recipes:
+    """Strategies for the three operands of a multiply-add."""
+
+    a: st.SearchStrategy[Recipe]
+    b: st.SearchStrategy[Recipe]
+    c: st.SearchStrategy[Recipe]
+
+
+@st.composite
+def mul_adds(
+    draw: st.DrawFn,
+    info: DeviceInfo,
+    combination: Combination,
+    recipes: Recipes,
+    *,
+    tiles: int = 64,
+    storage: Storage = Storage.STORAGE_BUFFER,
+    chain: int = 1,
+    input_styles: Sequence[Style] = (),
+) -> Sample:
+    """D = A x B + C for each tile; with ``chain`` > 1 the same A and B are multiplied again
+    onto the result, so that each multiply depends on the one before."""
+    slots = (
+        Slot("a", combination.a, storage=storage, styles=input_styles),
+        Slot("b", combination.b, storage=storage, styles=input_styles),
+        Slot("c", combination.c, storage=storage, styles=input_styles),
+        Slot("d", combination.result, stores=True, storage=storage),
+    )
+    grid, places = draw(memory(info, slots, tiles))
+    body: list[Statement] = [
+        Load(f"{slot.name}0", slot.matrix, places[slot.name][1]) for slot in slots[:3]
+    ]
+    accumulator = "c0"
+    for step in range(chain):
+        body.append(mul_add(combination, f"d{step}", "a0", "b0", accumulator))
+        accumulator = f"d{step}"
+    body.append(Store(accumulator, places["d"][1]))
+    program = Program(
+        grid, tuple(places[slot.name][0] for slot in slots), tuple(body), draw(NUMBERS)
+    )
+    drawn = {"a": draw(recipes.a), "b": draw(recipes.b), "c": draw(recipes.c)}
+    operands = {
+        slot.name: _operand(slot, grid, places[slot.name][1], drawn[slot.name])
+        for slot in slots[:3]
+    }
+    return Sample(program, operands)
+
+
+def mul_add(combination: Combination, result: str, a: str, b: str, c: str) -> MulAdd:
+    """The multiply-add of ``combination``, with the signedness flags its types ask for
+    (VUID-RuntimeSpirv-OpCooperativeMatrixMulAddKHR-10060)."""
+    types = combination.types
+    return MulAdd(
+        result,
+        combination.result,
+        a,
+        b,
+        c,
+        a_signed=types.a.is_signed,
+        b_signed=types.b.is_signed,
+        c_signed=types.c.is_signed,
+        result_signed=types.result.is_signed,
+        saturating=combination.saturating,
+    )
+
+
+@st.composite
+def lengths(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType) -> Sample:
+    """Every invocation writes the length of ``matrix``."""
+    grid = draw(grids(info, tiles=32))
+    count = grid.tiles * grid.subgroup_size
+    buffer = Buffer("lengths", Pointee(Component.UINT32), count + 16)
+    return Sample(Program(grid, (buffer,), (Length(matrix, "lengths"),)), {})
+
+
+@st.composite
+def stamps(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType) -> Sample:
+    """Every component gets a code of its own; the stored matrix shows all of them once."""
+    slot = Slot("y", matrix, stores=True)
+    grid, places = draw(memory(info, (slot,), 32))
+    buffer, address = places["y"]
+    digits = range(
+        0, max(1, (matrix.rows * matrix.columns - 1).bit_length()), matrix.component.bits
+    )
+    shift = draw(st.sampled_from(tuple(digits)))
+    body = (Stamp("m", matrix, shift), Store("m", address))
+    return Sample(Program(grid, (buffer,), body, draw(NUMBERS)), {})

@@ -1,0 +1,109 @@
+"""Strategies for operands, by what they are for.
+
+The exactness of a float product is a property of its operands: the helpers here choose
+``limit`` so that every partial sum, in every order, is a small integer that the narrowest
+accumulator of the combination represents (the collapse condition: K * A * A + C <= 2^P).
+"""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import strategies as st
+
+from cts.program.model import Component
+from cts.program.recipe import Pattern, Recipe
+
+SEEDS = st.integers(0, 2**16 - 1)
+
+_INTEGER_BITS = {
+    Component.FLOAT16: 11,
+    Component.BFLOAT16: 8,
+    Component.FLOAT8_E4M3: 4,
+    Component.FLOAT8_E5M2: 3,
+    Component.FLOAT32: 24,
+    Component.FLOAT64: 53,
+}
+"""Significand bits: integers up to 2^bits are exact."""
+
+
+def exact_bits(a: Component, b: Component, c: Component, result: Component) -> int:
+    """Bits P such that sums of products up to 2^P are exact in every accumulator that the
+    policy set allows for these types: float16-wide where float16 or wider is advertised,
+    14 bits for float8 operands, and never wider than C or the result."""
+    bits = min(_INTEGER_BITS[c], _INTEGER_BITS[result], 11)
+    if {a, b} & {Component.FLOAT8_E4M3, Component.FLOAT8_E5M2}:
+        bits = min(bits, 14)
+    return bits
+
+
+def exact_limits(
+    a: Component, b: Component, c: Component, result: Component, depth: int
+) -> tuple[int, int]:
+    """Largest magnitude for elements of A and B, and for those of C, so that ``depth``
+    products and C sum to at most 2^P; A's is 0 where not even ones fit."""
+    budget = 2 ** exact_bits(a, b, c, result)
+    side = min(2 ** _INTEGER_BITS[a], 2 ** _INTEGER_BITS[b])
+    top = min(side, math.isqrt(max(0, budget - 1) // depth))
+    return top, budget - depth * top * top
+
+
+def bit_recipes(component: Component, *, specials: bool = True) -> st.SearchStrategy[Recipe]:
+    """Operands for moving bits: index-coded first, then random and special patterns."""
+    patterns = [Pattern.ZEROS, Pattern.ONES, Pattern.INDEX, Pattern.BITS]
+    if component.bits <= 16:
+        patterns.append(Pattern.ALL_CODES)
+    if component.is_float:
+        patterns += [Pattern.FULL, Pattern.SUBNORMALS]
+    if specials:
+        patterns += [Pattern.SPECIALS, Pattern.NEAR_MAX]
+    return st.builds(Recipe, st.sampled_from(patterns), SEEDS)
+
+
+def small_recipes(limit: int, *, signed: bool = False) -> st.SearchStrategy[Recipe]:
+    """Small integers in every element, for exact sums; ``limit`` bounds their magnitude."""
+    patterns = [Pattern.ZEROS, Pattern.ONES, Pattern.IDENTITY, Pattern.PERMUTATION]
+    if limit > 1:
+        patterns += [Pattern.IOTA, Pattern.SMALL]
+    if signed:
+        patterns.append(Pattern.SIGNED)
+    return st.builds(
+        Recipe,
+        st.sampled_from(patterns),
+        SEEDS,
+        limit=st.just(limit),
+        keep=st.sampled_from((8, 8, 5, 1)),
+    )
+
+
+def integer_recipes() -> st.SearchStrategy[Recipe]:
+    """Integer operands: from zeros to uniformly random bits and extremes."""
+    patterns = (
+        Pattern.ZEROS,
+        Pattern.ONES,
+        Pattern.IDENTITY,
+        Pattern.PERMUTATION,
+        Pattern.IOTA,
+        Pattern.SMALL,
+        Pattern.SIGNED,
+        Pattern.INDEX,
+        Pattern.BITS,
+        Pattern.SPECIALS,
+        Pattern.NEAR_MAX,
+    )
+    return st.builds(
+        Recipe, st.sampled_from(patterns), SEEDS, limit=st.just(7), keep=st.sampled_from((8, 5))
+    )
+
+
+def rounding_recipes(exponent: int) -> st.SearchStrategy[Recipe]:
+    """Float operands whose sums must round: full significands, exponents within
+    +-``exponent``, sparse rows included."""
+    return st.builds(
+        Recipe,
+        st.sampled_from((Pattern.ONES, Pattern.HALVES, Pattern.POWERS, Pattern.FULL)),
+        SEEDS,
+        limit=st.just(exponent),
+        keep=st.sampled_from((8, 8, 4, 1)),
+        negate=st.booleans(),
+    )
