@@ -116,6 +116,11 @@ class Layout(enum.IntEnum):
     ROW_MAJOR = 0
     COLUMN_MAJOR = 1
 
+    @property
+    def label(self) -> str:
+        """Lower-case name, as used in case ids."""
+        return self.name.lower()
+
 
 class Storage(enum.IntEnum):
     """SPIR-V storage class of the memory that a pointer points into."""
@@ -123,6 +128,11 @@ class Storage(enum.IntEnum):
     STORAGE_BUFFER = 12
     WORKGROUP = 4
     PHYSICAL_STORAGE_BUFFER = 5349
+
+    @property
+    def label(self) -> str:
+        """Lower-case name, as used in case ids."""
+        return self.name.lower()
 
 
 class Numbers(enum.Enum):
