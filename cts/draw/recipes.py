@@ -8,11 +8,12 @@ accumulator of the combination represents (the collapse condition: K * A * A + C
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
 from cts.program.model import Component
-from cts.program.recipe import Pattern, Recipe
+from cts.program.recipe import Pattern, Plant, Recipe
 
 SEEDS = st.integers(0, 2**16 - 1)
 
@@ -38,14 +39,28 @@ def exact_bits(a: Component, b: Component, c: Component, result: Component) -> i
 
 
 def exact_limits(
-    a: Component, b: Component, c: Component, result: Component, depth: int
+    a: Component,
+    b: Component,
+    c: Component,
+    result: Component,
+    depth: int,
+    *,
+    mixed_signs: bool = False,
 ) -> tuple[int, int]:
     """Largest magnitude for elements of A and B, and for those of C, so that ``depth``
-    products and C sum to at most 2^P; A's is 0 where not even ones fit."""
-    budget = 2 ** exact_bits(a, b, c, result)
+    products and C sum to at most 2^P. At least 1: where not even ones fit, the oracle judges
+    by its bound instead.
+
+    With mixed signs an adder may be off by a grid unit for each term, so exactness needs
+    headroom: P shrinks by 3 + log2(depth + 1) bits, but a wide accumulator is used whole.
+    """
+    bits = exact_bits(a, b, c, result)
+    if mixed_signs:
+        bits = min(_INTEGER_BITS[c], _INTEGER_BITS[result]) - 3 - math.ceil(math.log2(depth + 1))
+    budget = 2 ** max(bits, 0)
     side = min(2 ** _INTEGER_BITS[a], 2 ** _INTEGER_BITS[b])
-    top = min(side, math.isqrt(max(0, budget - 1) // depth))
-    return top, budget - depth * top * top
+    top = max(1, min(side, math.isqrt(max(0, budget - 1) // depth)))
+    return top, max(1, budget - depth * top * top)
 
 
 def bit_recipes(component: Component, *, specials: bool = True) -> st.SearchStrategy[Recipe]:
@@ -107,3 +122,34 @@ def rounding_recipes(exponent: int) -> st.SearchStrategy[Recipe]:
         keep=st.sampled_from((8, 8, 4, 1)),
         negate=st.booleans(),
     )
+
+
+_NAN = {
+    Component.FLOAT16: 0x7E00,
+    Component.BFLOAT16: 0x7FC0,
+    Component.FLOAT32: 0x7FC00000,
+    Component.FLOAT64: 0x7FF8000000000000,
+    Component.FLOAT8_E4M3: 0x7F,
+    Component.FLOAT8_E5M2: 0x7E,
+}
+_INFINITY = {
+    Component.FLOAT16: 0x7C00,
+    Component.BFLOAT16: 0x7F80,
+    Component.FLOAT32: 0x7F800000,
+    Component.FLOAT64: 0x7FF0000000000000,
+    Component.FLOAT8_E5M2: 0x7C,
+}
+
+
+@st.composite
+def special_plants(
+    draw: st.DrawFn, recipes: st.SearchStrategy[Recipe], component: Component
+) -> Recipe:
+    """A recipe with up to two NaNs or infinities somewhere in it."""
+    kinds = [_NAN[component]]
+    if component in _INFINITY:
+        sign = 1 << (component.bits - 1)
+        kinds += [_INFINITY[component], _INFINITY[component] | sign]
+    places = st.integers(0, 63)
+    plants = st.builds(Plant, places, places, places, st.sampled_from(kinds))
+    return replace(draw(recipes), plants=tuple(draw(st.lists(plants, max_size=2))))

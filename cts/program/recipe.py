@@ -57,7 +57,8 @@ class Pattern(enum.Enum):
 
 @dataclass(frozen=True)
 class Plant:
-    """One element set to given bits, after the pattern and the transform."""
+    """One element set to given bits, after the pattern and the transform. Tile, row and column
+    count modulo what there is, so that a plant stays valid while sizes shrink."""
 
     tile: int
     row: int
