@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cts.subject import Subject
 from hypothesis import strategies as st
 
 from cts.case import Axes, case
@@ -10,7 +11,6 @@ from cts.draw.combinations import combinations
 from cts.draw.programs import Recipes, mul_adds
 from cts.draw.recipes import integer_recipes
 from cts.outcome import Level
-from cts.subject import Subject
 
 
 @case(

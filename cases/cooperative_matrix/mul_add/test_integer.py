@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cts.subject import Subject
 from hypothesis import strategies as st
 
 from cts.case import Axes, case
@@ -12,7 +13,6 @@ from cts.draw.recipes import SEEDS, integer_recipes
 from cts.outcome import Level
 from cts.program.model import Storage
 from cts.program.recipe import Pattern, Recipe
-from cts.subject import Subject
 
 MUL_ADD = "SPV_KHR_cooperative_matrix#OpCooperativeMatrixMulAddKHR"
 ANY = Recipes(integer_recipes(), integer_recipes(), integer_recipes())
