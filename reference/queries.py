@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from cts.device.protocol import DeviceInfo, Query, Reply
 from cts.outcome import Level
 from cts.program.model import Component, Scope
+from reference.rules import Violation
 
 SUCCESS = 0
 INCOMPLETE = 5
@@ -90,16 +91,6 @@ SHAPES: Mapping[str, Shape] = {
         "VK_NV_cooperative_vector",
     ),
 }
-
-
-@dataclass(frozen=True)
-class Violation:
-    """One broken rule: the row it belongs to, how bad it is, one sentence, JSON-able detail."""
-
-    row: str
-    level: Level
-    message: str
-    detail: Mapping[str, Any] = field(default_factory=dict)
 
 
 def decode(command: str, memory: bytes, count: int) -> list[dict[str, int]]:

@@ -11,6 +11,7 @@ from cts.device.protocol import DeviceInfo, Query, Reply
 from cts.outcome import Level
 from reference import queries
 from reference.queries import SHAPES, decode, judge, judge_agreement, judge_records, plan
+from reference.rules import Violation
 
 RECORDS = [
     {name: 1 + (i if name.endswith(("Size", "Granularity")) else 0) for name in shape.members}
@@ -34,7 +35,7 @@ def answer(query: Query, records: list[dict[str, int]] = RECORDS) -> Reply:
     return Reply(counts=(count,), results=(result,), buffers=(bytes(memory),))
 
 
-def rows(found: list[queries.Violation]) -> set[str]:
+def rows(found: list[Violation]) -> set[str]:
     return {violation.row for violation in found}
 
 
