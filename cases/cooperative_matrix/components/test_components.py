@@ -7,7 +7,6 @@ held, and that no component serves two elements, isn't a choice.
 
 from __future__ import annotations
 
-from cts.subject import Subject
 from hypothesis import strategies as st
 
 from cts.case import Axes, case
@@ -17,6 +16,7 @@ from cts.draw.programs import Slot, copies, lengths, stamps
 from cts.draw.recipes import bit_recipes
 from cts.outcome import Level
 from cts.program.model import Component, MatrixType
+from cts.subject import Subject
 
 LENGTH = "SPV_KHR_cooperative_matrix#OpCooperativeMatrixLengthKHR"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cts.subject import Subject
 from hypothesis import strategies as st
 
 from cts.case import Axes, case
@@ -11,6 +10,7 @@ from cts.draw.combinations import combinations
 from cts.draw.programs import Recipes, mul_adds
 from cts.draw.recipes import integer_recipes
 from cts.outcome import Level
+from cts.subject import Subject
 
 
 @case(

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cts.subject import Subject
 from hypothesis import strategies as st
 
 from cts.case import Axes, case
@@ -16,6 +15,7 @@ from cts.draw.programs import LAYOUTS, Slot, copies, fits
 from cts.draw.recipes import bit_recipes
 from cts.outcome import Level
 from cts.program.model import Component, Layout, MatrixType, Storage
+from cts.subject import Subject
 
 LOAD = "SPV_KHR_cooperative_matrix#OpCooperativeMatrixLoadKHR"
 STORE = "SPV_KHR_cooperative_matrix#OpCooperativeMatrixStoreKHR"

@@ -7,7 +7,6 @@ the reach of NaN and infinity are the suite's policy.
 
 from __future__ import annotations
 
-from cts.subject import Subject
 from hypothesis import strategies as st
 
 from cts.case import Axes, case
@@ -25,6 +24,7 @@ from cts.draw.recipes import (
 from cts.outcome import Level
 from cts.program.model import Storage
 from cts.program.recipe import Pattern, Recipe
+from cts.subject import Subject
 
 PRECISION = "VkSpec#spirvenv-op-prec"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cts.subject import Subject
 from hypothesis import strategies as st
 
 from cts.case import Axes, case
@@ -13,6 +12,7 @@ from cts.draw.recipes import SEEDS, integer_recipes
 from cts.outcome import Level
 from cts.program.model import Storage
 from cts.program.recipe import Pattern, Recipe
+from cts.subject import Subject
 
 MUL_ADD = "SPV_KHR_cooperative_matrix#OpCooperativeMatrixMulAddKHR"
 ANY = Recipes(integer_recipes(), integer_recipes(), integer_recipes())
