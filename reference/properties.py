@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from cts.device.protocol import DeviceInfo
 from cts.outcome import Level
 from cts.program.model import Component, Scope
-from reference.queries import FLEXIBLE, KHR, NV, Violation
+from reference.queries import FLEXIBLE, KHR, NV, SHAPES, Violation
 
 Record = Mapping[str, int]
 
@@ -239,4 +239,60 @@ def companions(command: str, records: Sequence[Record]) -> list[Violation]:
                 {"command": command},
             )
         )
+    return found
+
+
+_NEEDS_FEATURE = {
+    "VK_KHR_cooperative_matrix": ("CooperativeMatrixFeaturesKHR", ("cooperativeMatrix",)),
+    "VK_NV_cooperative_matrix": ("CooperativeMatrixFeaturesNV", ("cooperativeMatrix",)),
+    "VK_NV_cooperative_vector": ("CooperativeVectorFeaturesNV", ("cooperativeVector",)),
+    "VK_EXT_cooperative_matrix_maintenance1": (
+        "CooperativeMatrixMaintenance1FeaturesEXT",
+        ("cooperativeMatrixProperties2",),
+    ),
+    "VK_NV_cooperative_matrix2": (
+        "CooperativeMatrix2FeaturesNV",
+        (
+            "cooperativeMatrixWorkgroupScope",
+            "cooperativeMatrixFlexibleDimensions",
+            "cooperativeMatrixReductions",
+            "cooperativeMatrixConversions",
+            "cooperativeMatrixPerElementOperations",
+            "cooperativeMatrixTensorAddressing",
+            "cooperativeMatrixBlockLoads",
+        ),
+    ),
+}
+"""The features of which a listed extension must support at least one (chapter "Features",
+section "Feature Requirements")."""
+
+
+def mandatory(info: DeviceInfo) -> list[Violation]:
+    """Q-10: a listed extension supports what comes with it, and its command exists.
+
+    ``info.records`` has an entry for each enumeration command whose address isn't null.
+    """
+    found = []
+    for extension, (structure, members) in _NEEDS_FEATURE.items():
+        names = [f"VkPhysicalDevice{structure}.{member}" for member in members]
+        if extension in info.extensions and info.features.isdisjoint(names):
+            what = members[0] if len(members) == 1 else "any of its features"
+            found.append(
+                Violation(
+                    "Q-10",
+                    Level.REQUIRED,
+                    f"{extension} is listed, but {what} is not supported",
+                    {"extension": extension, "features": names},
+                )
+            )
+    for command, shape in SHAPES.items():
+        if shape.extension in info.extensions and command not in info.records:
+            found.append(
+                Violation(
+                    "Q-10",
+                    Level.REQUIRED,
+                    f"{shape.extension} is listed, but {command} has no address",
+                    {"extension": shape.extension, "command": command},
+                )
+            )
     return found

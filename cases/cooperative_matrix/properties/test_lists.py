@@ -12,7 +12,7 @@ from cts.enumeration import available, records, report
 from cts.outcome import Level
 from cts.subject import Subject
 from reference import properties
-from reference.queries import FLEXIBLE, KHR, NV, mandatory
+from reference.queries import FLEXIBLE, KHR, NV
 
 PROPERTIES = "VkSpec#VkCooperativeMatrixPropertiesKHR"
 LISTS = {"khr": KHR, "nv": NV}
@@ -28,7 +28,7 @@ LISTS = {"khr": KHR, "nv": NV}
     fixed=True,
 )
 def test_mandatory(subject: Subject) -> None:
-    report(subject, mandatory(subject.info), ("Q-10",))
+    report(subject, properties.mandatory(subject.info), ("Q-10",))
 
 
 @case(
