@@ -1,0 +1,313 @@
+"""Builds one SPIR-V module as words.
+
+Instructions go into the sections of the logical layout (SPIR-V 2.4), types and constants are
+declared once, and every capability and extension is recorded from the tables in
+:mod:`cts.spirv.opcodes` as instructions are emitted. Nobody declares a capability by hand.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+from cts.spirv import opcodes as spv
+from cts.spirv.opcodes import Capability, Op, StorageClass
+
+MAGIC = 0x07230203
+VERSION_1_5 = 0x00010500
+
+
+def string_words(text: str) -> list[int]:
+    """A literal string: UTF-8, nul-terminated, padded to whole little-endian words."""
+    raw = text.encode() + b"\0"
+    raw += bytes(-len(raw) % 4)
+    return list(struct.unpack(f"<{len(raw) // 4}I", raw))
+
+
+class Builder:
+    """One module with one entry point under construction.
+
+    Ids are plain ints. ``declare`` makes types and constants, ``value`` and ``emit`` append to
+    the body of the function, ``finish`` gives the words.
+    """
+
+    def __init__(self) -> None:
+        self.capabilities: dict[Capability, None] = {}
+        self.extensions: dict[str, None] = {}
+        self.block = 0
+        """Label of the block that instructions go to, for OpPhi."""
+        self._bound = 1
+        self._declared: dict[tuple[int, ...], int] = {}
+        self._kinds: dict[int, frozenset[Capability]] = {}
+        self._interface: list[int] = []
+        self._modes: list[int] = []
+        self._annotations: list[int] = []
+        self._globals: list[int] = []
+        self._locals: list[int] = []
+        self._code: list[int] = []
+        self.require(Capability.Shader)
+        self._void = self.declare(Op.TypeVoid)
+        self._main = self.new_id()
+
+    # --- bookkeeping ------------------------------------------------------------------------
+
+    def new_id(self) -> int:
+        """A fresh id."""
+        fresh = self._bound
+        self._bound = fresh + 1
+        return fresh
+
+    def require(self, capability: Capability) -> None:
+        """Record a capability, its companions and its extension."""
+        if capability in self.capabilities:
+            return
+        self.capabilities[capability] = None
+        if (extension := spv.CAPABILITY_EXTENSION.get(capability)) is not None:
+            self.extensions[extension] = None
+        for companion in spv.CAPABILITY_NEEDS.get(capability, ()):
+            self.require(companion)
+
+    def _note(self, op: int) -> None:
+        if (capability := spv.OP_NEEDS.get(op)) is not None:
+            self.require(capability)
+
+    def _note_value(self, type_id: int) -> None:
+        for capability in self._kinds.get(type_id, ()):
+            self.require(capability)
+
+    # --- types, constants and globals -------------------------------------------------------
+
+    def declare(self, op: Op, *operands: int) -> int:
+        """A type, declared once however often it is asked for."""
+        key = (op, *operands)
+        found = self._declared.get(key)
+        if found is None:
+            found = self._declared[key] = self.new_id()
+            self._note(op)
+            self._globals += ((len(operands) + 2) << 16 | op, found, *operands)
+        return found
+
+    def constant_op(self, op: Op, type_id: int, *operands: int) -> int:
+        """A constant of ``type_id``, declared once."""
+        key = (op, type_id, *operands)
+        found = self._declared.get(key)
+        if found is None:
+            self._declared[key] = found = self.global_op(op, type_id, *operands)
+        return found
+
+    def global_op(self, op: Op, type_id: int, *operands: int) -> int:
+        """A typed declaration that is made anew each time (variables, specialization
+        constants)."""
+        self._note(op)
+        self._note_value(type_id)
+        result = self.new_id()
+        self._globals += ((len(operands) + 3) << 16 | op, type_id, result, *operands)
+        return result
+
+    def int_type(self, bits: int, signed: bool = False) -> int:
+        """OpTypeInt. Widths below 32 need a capability only where values of them occur."""
+        found = self.declare(Op.TypeInt, bits, int(signed))
+        if (capability := spv.INT_NEEDS.get(bits)) is not None:
+            self._scalar(found, bits, capability)
+        return found
+
+    def float_type(self, bits: int, encoding: int | None = None) -> int:
+        """OpTypeFloat, with an FP encoding where IEEE's isn't meant."""
+        found = self.declare(Op.TypeFloat, bits, *(() if encoding is None else (encoding,)))
+        if (capability := spv.FLOAT_NEEDS.get((bits, encoding))) is not None:
+            self._scalar(found, bits, capability, always=encoding is not None)
+        return found
+
+    def _scalar(
+        self, type_id: int, bits: int, capability: Capability, always: bool = False
+    ) -> None:
+        self._kinds[type_id] = frozenset((capability,))
+        if always or bits > 32:
+            self.require(capability)
+
+    def vector_type(self, component: int, lanes: int) -> int:
+        """OpTypeVector; the component itself for one lane."""
+        if lanes == 1:
+            return component
+        return self._compound(self.declare(Op.TypeVector, component, lanes), component)
+
+    def array_type(self, element: int, length_id: int) -> int:
+        """OpTypeArray without a layout, as workgroup memory has it."""
+        return self._compound(self.declare(Op.TypeArray, element, length_id), element)
+
+    def runtime_array_type(self, element: int, stride: int) -> int:
+        """OpTypeRuntimeArray with its ArrayStride in bytes."""
+        key = (Op.TypeRuntimeArray, element)
+        fresh = key not in self._declared
+        found = self._compound(self.declare(Op.TypeRuntimeArray, element), element)
+        if fresh:
+            self.decorate(found, spv.Decoration.ArrayStride, stride)
+        return found
+
+    def block_type(self, *members: tuple[int, int]) -> int:
+        """OpTypeStruct decorated as Block, of (type, byte offset) members."""
+        key = (Op.TypeStruct, *(member for member, _ in members))
+        fresh = key not in self._declared
+        found = self.declare(Op.TypeStruct, *(member for member, _ in members))
+        if fresh:
+            self.decorate(found, spv.Decoration.Block)
+            for index, (_, offset) in enumerate(members):
+                self.decorate_member(found, index, spv.Decoration.Offset, offset)
+        kinds = [self._kinds.get(member, frozenset()) for member, _ in members]
+        self._kinds[found] = frozenset().union(*kinds)
+        return found
+
+    def _compound(self, type_id: int, inner: int) -> int:
+        self._kinds[type_id] = self._kinds.get(inner, frozenset())
+        return type_id
+
+    def matrix_type(self, component: int, scope: int, rows: int, columns: int, use: int) -> int:
+        """OpTypeCooperativeMatrixKHR; everything but the component is a constant's id."""
+        for capability in self._kinds.get(component, ()):
+            self.require(spv.MATRIX_NEEDS.get(capability, capability))
+        return self.declare(Op.TypeCooperativeMatrixKHR, component, scope, rows, columns, use)
+
+    def pointer_type(self, storage: int, pointee: int) -> int:
+        """OpTypePointer; records what memory of ``pointee`` needs in ``storage``."""
+        if (capability := spv.STORAGE_NEEDS.get(storage)) is not None:
+            self.require(capability)
+        for kind in self._kinds.get(pointee, ()):
+            in_buffer = storage in spv.BUFFER_CLASSES
+            self.require(spv.BUFFER_ACCESS.get(kind, kind) if in_buffer else kind)
+        return self.declare(Op.TypePointer, storage, pointee)
+
+    def u32(self, value: int) -> int:
+        """A 32-bit unsigned constant."""
+        return self.constant_op(Op.Constant, self.int_type(32), value)
+
+    def null(self, type_id: int) -> int:
+        """OpConstantNull."""
+        return self.constant_op(Op.ConstantNull, type_id)
+
+    def variable(self, storage: StorageClass, pointee: int) -> int:
+        """A module-scope variable, part of the entry point's interface."""
+        found = self.global_op(Op.Variable, self.pointer_type(storage, pointee), storage)
+        self._interface.append(found)
+        return found
+
+    def builtin(self, which: spv.BuiltIn, type_id: int) -> int:
+        """An input variable for a built-in."""
+        if (capability := spv.BUILTIN_NEEDS.get(which)) is not None:
+            self.require(capability)
+        found = self.variable(StorageClass.Input, type_id)
+        self.decorate(found, spv.Decoration.BuiltIn, which)
+        return found
+
+    def decorate(self, target: int, decoration: spv.Decoration, *operands: int) -> None:
+        """OpDecorate."""
+        self._annotations += (
+            (len(operands) + 3) << 16 | Op.Decorate,
+            target,
+            decoration,
+            *operands,
+        )
+
+    def decorate_member(
+        self, target: int, member: int, decoration: spv.Decoration, *operands: int
+    ) -> None:
+        """OpMemberDecorate."""
+        self._annotations += (
+            (len(operands) + 4) << 16 | Op.MemberDecorate,
+            target,
+            member,
+            decoration,
+            *operands,
+        )
+
+    def mode(self, op: Op, mode: int, *operands: int) -> None:
+        """OpExecutionMode or OpExecutionModeId of the entry point."""
+        self._modes += ((len(operands) + 3) << 16 | op, self._main, mode, *operands)
+
+    # --- the body ---------------------------------------------------------------------------
+
+    def emit(self, op: Op, *operands: int) -> None:
+        """An instruction without a result."""
+        self._note(op)
+        self._code += ((len(operands) + 1) << 16 | op, *operands)
+
+    def value(self, op: Op, type_id: int, *operands: int) -> int:
+        """An instruction with a result; its id."""
+        self._note(op)
+        self._note_value(type_id)
+        result = self.new_id()
+        self._code += ((len(operands) + 3) << 16 | op, type_id, result, *operands)
+        return result
+
+    def local(self, type_id: int, initializer: int | None = None) -> int:
+        """A function variable (all of them lie at the start of the function)."""
+        pointer = self.pointer_type(StorageClass.Function, type_id)
+        found = self.new_id()
+        tail = () if initializer is None else (initializer,)
+        self._locals += (
+            (4 + len(tail)) << 16 | Op.Variable,
+            pointer,
+            found,
+            StorageClass.Function,
+            *tail,
+        )
+        return found
+
+    def label(self, label: int) -> None:
+        """Start a block."""
+        self._code += (2 << 16 | Op.Label, label)
+        self.block = label
+
+    def loop(self, first: int, limit: int, step: int, body: Callable[[int], None]) -> None:
+        """``for (i = first; i < limit; i += step) body(i)``, all uint32 ids."""
+        u32, boolean = self.int_type(32), self.declare(Op.TypeBool)
+        header, inside, again, after = (self.new_id() for _ in range(4))
+        advanced = self.new_id()
+        before = self.block
+        self.emit(Op.Branch, header)
+        self.label(header)
+        index = self.value(Op.Phi, u32, first, before, advanced, again)
+        more = self.value(Op.ULessThan, boolean, index, limit)
+        self.emit(Op.LoopMerge, after, again, 0)
+        self.emit(Op.BranchConditional, more, inside, after)
+        self.label(inside)
+        body(index)
+        self.emit(Op.Branch, again)
+        self.label(again)
+        self._code += (5 << 16 | Op.IAdd, u32, advanced, index, step)
+        self.emit(Op.Branch, header)
+        self.label(after)
+
+    def begin(self) -> None:
+        """Start ``main``."""
+        self.block = self.new_id()
+        self._entry_block = self.block
+
+    def finish(self) -> bytes:
+        """End ``main`` and give the module's words, little-endian."""
+        physical = Capability.PhysicalStorageBufferAddresses in self.capabilities
+        addressing = spv.Addressing.PhysicalStorageBuffer64 if physical else spv.Addressing.Logical
+        function_type = self.declare(Op.TypeFunction, self._void)
+        self.require(Capability.VulkanMemoryModel)
+        words = [MAGIC, VERSION_1_5, 0, self._bound, 0]
+        for capability in sorted(self.capabilities):
+            words += (2 << 16 | Op.Capability, capability)
+        for extension in sorted(self.extensions):
+            text = string_words(extension)
+            words += ((len(text) + 1) << 16 | Op.Extension, *text)
+        words += (3 << 16 | Op.MemoryModel, addressing, spv.MEMORY_MODEL_VULKAN)
+        entry = [
+            spv.EXECUTION_MODEL_GLCOMPUTE,
+            self._main,
+            *string_words("main"),
+            *self._interface,
+        ]
+        words += ((len(entry) + 1) << 16 | Op.EntryPoint, *entry)
+        words += self._modes
+        words += self._annotations
+        words += self._globals
+        words += (5 << 16 | Op.Function, self._void, self._main, 0, function_type)
+        words += (2 << 16 | Op.Label, self._entry_block)
+        words += self._locals
+        words += self._code
+        words += (1 << 16 | Op.Return, 1 << 16 | Op.FunctionEnd)
+        return struct.pack(f"<{len(words)}I", *words)
