@@ -133,7 +133,7 @@ def case(
 ) -> Callable[[_Function], _Function]:
     """Declare the decorated function ``test_*(subject, axes, data)`` a case.
 
-    ``id`` is dotted; each axis adds one segment, the label of its value. ``rows`` are
+    ``id`` is dotted; each axis adds the label of its value, one segment or more. ``rows`` are
     requirement rows (cts/requirements.py), ``spec`` the anchor of the rule and ``requirement``
     the rule in one sentence. ``where`` drops combinations of axes that make no sense.
     ``examples`` scales the profile's number of examples. A ``fixed`` case draws nothing
@@ -178,7 +178,7 @@ def _validate(declaration: Declaration) -> None:
     for axis, values in declaration.axes.items():
         if not values:
             raise CaseError(f"case {name}: axis {axis!r} has no values")
-        segments += [label(value) for value in values]
+        segments += [part for value in values for part in label(value).split(".")]
     for segment in segments:
         if not _SEGMENT.fullmatch(segment):
             raise CaseError(f"case {name}: {segment!r} can't be part of an id")

@@ -25,6 +25,8 @@ class Finding(Exception):
         super().__init__(message)
         self.message = message
         self.detail: dict[str, Any] = dict(detail or {})
+        self.evidence: object | None = None
+        """What was asked when it was seen (cts.subject.Evidence), set by the subject."""
 
 
 class WrongValue(Finding):
@@ -65,6 +67,12 @@ class QualityProperty(Finding):
 
 class UnexpectedResult(Finding):
     """A command returned a VkResult that it must not return here."""
+
+
+class OutOfMemory(Finding):
+    """A command ran out of memory on a small request: always permitted, never expected."""
+
+    outcome = Outcome.POLICY
 
 
 class Nondeterministic(Finding):

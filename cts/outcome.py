@@ -40,3 +40,9 @@ class Level(enum.StrEnum):
     POLICY = "policy"
     QUALITY = "quality"
     INFO = "info"
+
+
+def worse(one: Outcome, other: Outcome) -> bool:
+    """Whether ``one`` is worse than ``other``."""
+    order = list(Outcome)
+    return order.index(one) > order.index(other)

@@ -4,7 +4,7 @@ A case names the rows it checks, and ``coopcts plan`` prints every row with its 
 level says what the rule rests on: the specification (*required*), a documented expectation of
 this suite where the specification is silent (*policy*), or good manners (*quality*).
 
-Anchors name a document and a place in it: ``Vulkan#<command, structure or VUID>`` is the Vulkan
+Anchors name a document and a place in it: ``VkSpec#<command, structure or VUID>`` is the Vulkan
 specification, ``SPV_...#<instruction>`` a SPIR-V extension specification.
 """
 
@@ -33,14 +33,14 @@ _MATRIX = "Cooperative matrix instructions"
 _VECTOR = "Cooperative vectors"
 _CONVERSION = "Cooperative vector matrix conversion"
 
-_KHR_QUERY = "Vulkan#vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"
-_KHR_RECORD = "Vulkan#VkCooperativeMatrixPropertiesKHR"
-_EXT_QUERY = "Vulkan#vkGetPhysicalDeviceCooperativeMatrixProperties2EXT"
+_KHR_QUERY = "VkSpec#vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"
+_KHR_RECORD = "VkSpec#VkCooperativeMatrixPropertiesKHR"
+_EXT_QUERY = "VkSpec#vkGetPhysicalDeviceCooperativeMatrixProperties2EXT"
 _KHR_MATRIX = "SPV_KHR_cooperative_matrix"
 _NV_MATRIX2 = "SPV_NV_cooperative_matrix2"
 _NV_VECTOR = "SPV_NV_cooperative_vector"
-_CONVERT = "Vulkan#vkConvertCooperativeVectorMatrixNV"
-_CONVERT_INFO = "Vulkan#VkConvertCooperativeVectorMatrixInfoNV"
+_CONVERT = "VkSpec#vkConvertCooperativeVectorMatrixNV"
+_CONVERT_INFO = "VkSpec#VkConvertCooperativeVectorMatrixInfoNV"
 
 _R, _P, _Q = Level.REQUIRED, Level.POLICY, Level.QUALITY
 
@@ -68,7 +68,7 @@ _ROWS: tuple[tuple[str, Level, str, str, str], ...] = (
      "No record is listed twice."),
     ("Q-09", _P, _ENUMERATION, _KHR_RECORD,
      "A record needs no feature that the device doesn't report."),
-    ("Q-10", _R, _ENUMERATION, "Vulkan#features-requirements",
+    ("Q-10", _R, _ENUMERATION, "VkSpec#features-requirements",
      "A listed extension reports the features it must, and its commands have addresses."),
     ("Q-11", _P, _ENUMERATION, _KHR_RECORD,
      "Each advertised combination can be used: its pipeline is created and its product is right."),
@@ -77,18 +77,18 @@ _ROWS: tuple[tuple[str, Level, str, str, str], ...] = (
      "Some record has powers of two for M, N and K."),
     ("P-02", _R, _PROPERTIES, _KHR_RECORD,
      "The scope of a record is the subgroup, unless the workgroup-scope feature is reported."),
-    ("P-03", _R, _PROPERTIES, "Vulkan#VkPhysicalDeviceCooperativeMatrixPropertiesKHR",
+    ("P-03", _R, _PROPERTIES, "VkSpec#VkPhysicalDeviceCooperativeMatrixPropertiesKHR",
      "The supported stages are the compute stage where a queue family can compute, and for the "
      "KHR extension no other stage."),
-    ("P-04", _R, _PROPERTIES, "Vulkan#VkCooperativeMatrixFlexibleDimensionsPropertiesNV",
+    ("P-04", _R, _PROPERTIES, "VkSpec#VkCooperativeMatrixFlexibleDimensionsPropertiesNV",
      "Granularities of flexible dimensions are powers of two, and there are no such records "
      "without the feature."),
-    ("P-05", _R, _PROPERTIES, "Vulkan#limits-required",
+    ("P-05", _R, _PROPERTIES, "VkSpec#limits-required",
      "Limits of workgroup scope and of flexible dimensions reach their required values."),
-    ("P-06", _P, _PROPERTIES, "Vulkan#VkCooperativeMatrixFlexibleDimensionsPropertiesNV",
+    ("P-06", _P, _PROPERTIES, "VkSpec#VkCooperativeMatrixFlexibleDimensionsPropertiesNV",
      "The workgroup invocations of a record are 0 at subgroup scope, and at workgroup scope a "
      "possible workgroup size made of whole subgroups."),
-    ("P-07", _P, _PROPERTIES, "Vulkan#VkCooperativeMatrixPropertiesNV",
+    ("P-07", _P, _PROPERTIES, "VkSpec#VkCooperativeMatrixPropertiesNV",
      "The KHR and NV lists agree wherever both can say a combination."),
     ("P-08", _Q, _PROPERTIES, _KHR_RECORD,
      "A saturating combination is listed without saturation too, and integer combinations come "
@@ -129,10 +129,10 @@ _ROWS: tuple[tuple[str, Level, str, str, str], ...] = (
      "signedness operand says."),
     ("M-06", _R, _MATRIX, f"{_KHR_MATRIX}#OpCooperativeMatrixMulAddKHR",
      "A saturating multiply-add clamps its final addition to the range of the result."),
-    ("M-07", _P, _MATRIX, "Vulkan#spirvenv-precision-operation",
+    ("M-07", _P, _MATRIX, "VkSpec#spirvenv-precision-operation",
      "A float multiply-add is exact where no order of addition can round, and elsewhere as "
      "accurate as steps in the result type."),
-    ("M-08", _P, _MATRIX, "Vulkan#spirvenv-precision-operation",
+    ("M-08", _P, _MATRIX, "VkSpec#spirvenv-precision-operation",
      "A NaN or infinity stays in the rows or columns that it belongs to, and a zero row adds "
      "nothing."),
     ("M-09", _R, _MATRIX, f"{_KHR_MATRIX}#OpCooperativeMatrixLengthKHR",
@@ -148,12 +148,12 @@ _ROWS: tuple[tuple[str, Level, str, str, str], ...] = (
      "Operands given as specialization constants act as the same literals do."),
     ("M-14", _R, _MATRIX, f"{_KHR_MATRIX}#OpCooperativeMatrixMulAddKHR",
      "Every subgroup of every workgroup works on its own matrices under uniform control flow."),
-    ("M-15", _R, _MATRIX, "Vulkan#VkPipelineShaderStageRequiredSubgroupSizeCreateInfo",
+    ("M-15", _R, _MATRIX, "VkSpec#VkPipelineShaderStageRequiredSubgroupSizeCreateInfo",
      "Combinations work at each subgroup size for which they are advertised."),
-    ("M-16", _R, _MATRIX, "Vulkan#features-cooperativeMatrixRobustBufferAccess",
+    ("M-16", _R, _MATRIX, "VkSpec#features-cooperativeMatrixRobustBufferAccess",
      "With robust access a load out of bounds gives a permitted value and a store out of bounds "
      "changes nothing outside its buffer."),
-    ("M-17", _R, _MATRIX, "Vulkan#memory-model",
+    ("M-17", _R, _MATRIX, "VkSpec#memory-model",
      "A store that was made visible is seen by the loads after the barrier."),
     ("M-18", _P, _MATRIX, f"{_KHR_MATRIX}#OpCooperativeMatrixMulAddKHR",
      "The same dispatch gives the same bits again."),
@@ -169,9 +169,9 @@ _ROWS: tuple[tuple[str, Level, str, str, str], ...] = (
      "Tensor layouts and views address, clamp and clip as they describe."),
     ("M-24", _R, _MATRIX, f"{_NV_MATRIX2}#OpCooperativeMatrixLoadTensorNV",
      "A block load hands its decode function the block and the coordinates in it."),
-    ("M-25", _R, _MATRIX, "Vulkan#features-cooperativeMatrixFlexibleDimensions",
+    ("M-25", _R, _MATRIX, "VkSpec#features-cooperativeMatrixFlexibleDimensions",
      "Every multiple of the granularity works as a dimension, square or not."),
-    ("M-26", _R, _MATRIX, "Vulkan#features-cooperativeMatrixWorkgroupScope",
+    ("M-26", _R, _MATRIX, "VkSpec#features-cooperativeMatrixWorkgroupScope",
      "Matrices at workgroup scope give what those at subgroup scope give on exact data."),
     ("M-27", _R, _MATRIX, "SPV_EXT_cooperative_matrix_maintenance1"
      "#OpCooperativeMatrixGetCoordinateEXT",
@@ -181,17 +181,17 @@ _ROWS: tuple[tuple[str, Level, str, str, str], ...] = (
     ("M-29", _R, _MATRIX, "SPV_QCOM_cooperative_matrix_conversion",
      "Conversions between matrices and arrays or vectors give every component back."),
 
-    ("V-01", _R, _VECTOR, "Vulkan#VkCooperativeVectorPropertiesNV",
+    ("V-01", _R, _VECTOR, "VkSpec#VkCooperativeVectorPropertiesNV",
      "The required combinations of types are listed."),
-    ("V-02", _R, _VECTOR, "Vulkan#VkCooperativeVectorPropertiesNV",
+    ("V-02", _R, _VECTOR, "VkSpec#VkCooperativeVectorPropertiesNV",
      "Packed types appear as input interpretations only."),
-    ("V-03", _R, _VECTOR, "Vulkan#VkPhysicalDeviceCooperativeVectorPropertiesNV",
+    ("V-03", _R, _VECTOR, "VkSpec#VkPhysicalDeviceCooperativeVectorPropertiesNV",
      "The limit of components is large enough, and compute is a supported stage."),
     ("V-04", _R, _VECTOR, f"{_NV_VECTOR}#OpCooperativeVectorLoadNV",
      "Load and store keep every bit at every length and offset."),
     ("V-05", _R, _VECTOR, f"{_NV_VECTOR}#OpCooperativeVectorMatrixMulAddNV",
      "Integer products convert their input as its interpretation says and add exactly."),
-    ("V-06", _P, _VECTOR, "Vulkan#spirvenv-precision-operation",
+    ("V-06", _P, _VECTOR, "VkSpec#spirvenv-precision-operation",
      "Float products are as accurate as steps in the result type."),
     ("V-07", _R, _VECTOR, f"{_NV_VECTOR}#OpCooperativeVectorMatrixMulNV",
      "Matrices may be given in each layout, transposed where the record allows it."),
@@ -199,11 +199,11 @@ _ROWS: tuple[tuple[str, Level, str, str, str], ...] = (
      "Each invocation computes its own product, whatever the others do."),
     ("V-09", _R, _VECTOR, f"{_NV_VECTOR}#OpTypeCooperativeVectorNV",
      "Arithmetic on vectors is as precise as the scalar instruction."),
-    ("V-10", _R, _VECTOR, "Vulkan#VkPhysicalDeviceCooperativeVectorPropertiesNV",
+    ("V-10", _R, _VECTOR, "VkSpec#VkPhysicalDeviceCooperativeVectorPropertiesNV",
      "Vectors work in every supported stage."),
     ("V-11", _R, _VECTOR, f"{_NV_VECTOR}#OpCooperativeVectorOuterProductAccumulateNV",
      "Outer products and sums accumulate atomically."),
-    ("V-12", _R, _VECTOR, "Vulkan#VkCooperativeVectorMatrixLayoutNV",
+    ("V-12", _R, _VECTOR, "VkSpec#VkCooperativeVectorMatrixLayoutNV",
      "Training-optimal data may be treated as an array of elements."),
 
     ("C-01", _R, _CONVERSION, _CONVERT,
@@ -226,7 +226,7 @@ _ROWS: tuple[tuple[str, Level, str, str, str], ...] = (
      "The sign of zero survives conversion."),
     ("C-10", _R, _CONVERSION, _CONVERT,
      "Conversion on the host and on the device give the same bytes."),
-    ("C-11", _R, _CONVERSION, "Vulkan#vkCmdConvertCooperativeVectorMatrixNV",
+    ("C-11", _R, _CONVERSION, "VkSpec#vkCmdConvertCooperativeVectorMatrixNV",
      "Several conversions in one command work, ordered by their own pipeline stage."),
     ("C-12", _P, _CONVERSION, _CONVERT_INFO,
      "Padding of a strided destination keeps its value."),

@@ -1,0 +1,195 @@
+"""From a program and what a device replied to the worst violation: where the pieces meet.
+
+Pure functions over data, used by :class:`cts.subject.Subject` while a case runs and again when
+a stored request is replayed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cts.device.protocol import DeviceInfo, Dispatch
+from cts.findings import Finding, GuardTouched, PolicyValue, QualityValue, WrongValue
+from cts.program.model import Load, MatrixType, MulAdd, Program, Store
+from cts.program.recipe import Operand
+
+if TYPE_CHECKING:
+    from reference.evaluate import Expectation, Violation
+
+_BANDS = ("quality", "policy", "required")
+_CLASSES: Mapping[str, type[Finding]] = {
+    "required": WrongValue,
+    "policy": PolicyValue,
+    "quality": QualityValue,
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``violations`` of all runs, the worst error / bound ratio, how many matrices were
+    compared, and how many runs gave other bytes than the first."""
+
+    violations: tuple[Violation, ...]
+    worst_ratio: float
+    matrices: int
+    differing: int = 0
+
+
+def unsupported(program: Program, info: DeviceInfo) -> str | None:
+    """Why no advertised record covers ``program``; None if the records do."""
+    from cts.program import records
+
+    return records.unsupported(program, info)
+
+
+def lacking(request: Dispatch, info: DeviceInfo) -> list[str]:
+    """The features and extensions that ``request`` needs and the device lacks, as reasons."""
+    from cts.program import requires
+
+    return requires.missing(requires.Requires(request.features, request.extensions), info)
+
+
+def images(program: Program, operands: Mapping[str, Operand | bytes]) -> dict[str, bytes]:
+    """The bytes of every buffer of ``program`` before the dispatch."""
+    from reference import layout
+    from reference import operands as make
+
+    found: dict[str, bytes] = {}
+    for buffer in program.buffers:
+        operand = operands.get(buffer.name)
+        if isinstance(operand, bytes):
+            found[buffer.name] = operand
+            continue
+        image = layout.poison(buffer.backing_bytes(program.grid.workgroups))
+        if operand is not None:
+            kind = operand.type
+            bits = make.realise(
+                operand.recipe, kind.component, kind.rows, kind.columns, operand.tiles
+            )
+            layout.place(bits, operand.address, buffer, program.grid, image)
+        found[buffer.name] = image.tobytes()
+    return found
+
+
+def request(program: Program, inputs: Mapping[str, bytes], repeat: int = 1) -> Dispatch:
+    """The whole request that runs ``program`` on ``inputs``."""
+    from cts.spirv.request import dispatch
+
+    made = dispatch(program, inputs)
+    return dataclasses.replace(made, repeat=repeat) if repeat > 1 else made
+
+
+def expect(program: Program, inputs: Mapping[str, bytes]) -> Mapping[str, Expectation]:
+    """What each buffer may hold afterwards."""
+    from reference.evaluate import evaluate
+
+    return evaluate(program, inputs)
+
+
+def compare(
+    program: Program,
+    expected: Mapping[str, Expectation],
+    buffers: Sequence[bytes],
+    repeat: int = 1,
+) -> Verdict:
+    """Judge the buffers of a reply to ``repeat`` runs. Runs that gave the same bytes as the first
+    are judged once. A buffer behind the program's own (its numbers) isn't looked at."""
+    size = len(buffers) // repeat
+    runs = [buffers[size * run : size * (run + 1)] for run in range(repeat)]
+    distinct = [run for at, run in enumerate(runs) if at == 0 or run != runs[0]]
+    violations: list[Violation] = []
+    ratio = 0.0
+    for run in distinct:
+        for buffer, actual in zip(program.buffers, run, strict=False):
+            found = expected[buffer.name].check(actual)
+            violations += found.violations
+            ratio = max(ratio, found.worst_ratio)
+    return Verdict(tuple(violations), ratio, matrices(program) * repeat, len(distinct) - 1)
+
+
+def as_finding(verdict: Verdict) -> Finding | None:
+    """The worst violation as a finding; None if there is none."""
+    if not verdict.violations:
+        return None
+    worst = max(verdict.violations, key=lambda it: _BANDS.index(it.band))
+    guard = worst.kind == "guard" and worst.band == "required"
+    kind = GuardTouched if guard else _CLASSES[worst.band]
+    return kind(worst.message, worst.detail)
+
+
+# --- describing -----------------------------------------------------------------------------
+
+
+def matrices(program: Program) -> int:
+    """How many result matrices a run stores and so has checked."""
+    stores = sum(isinstance(statement, Store) for statement in program.body)
+    return stores * program.grid.tiles
+
+
+def used_records(program: Program, info: DeviceInfo) -> tuple[str, ...]:
+    """``command#index`` of the advertised records that ``program`` uses."""
+    from cts.program import records
+
+    return records.used(program, info)
+
+
+def product_types(program: Program) -> str:
+    """The component types of the first product, ``float16 x float16 + float32``, or nothing."""
+    types = program.types()
+    for statement in program.body:
+        if isinstance(statement, MulAdd):
+            a, b, c = (
+                types[name].component.label for name in (statement.a, statement.b, statement.c)
+            )
+            result = statement.type.component.label
+            return f"{a} x {b} + {c}" + (f" -> {result}" if result != c else "")
+    return ""
+
+
+def features(program: Program, operands: Mapping[str, Operand | bytes]) -> list[tuple[str, str]]:
+    """What an example exercised, as (distribution, value) pairs."""
+    grid = program.grid
+    found = [
+        ("grid", f"{grid.workgroups}x{grid.subgroups}x{grid.subgroup_size}"),
+        ("numbers", program.numbers.value),
+    ]
+    found += [("matrix", str(kind)) for kind in program.matrix_types()]
+    found += [("operation", type(it).__name__) for it in program.body]
+    for way, address, kind in _addresses(program):
+        buffer = program.buffer(address.buffer)
+        found += [
+            (f"{way} layout", address.layout.name.lower()),
+            (f"{way} storage", buffer.storage.name.lower()),
+            (f"{way} pointee", str(buffer.pointee)),
+            (f"{way} stride", _stride(address.stride * buffer.pointee.bytes, address.layout, kind)),
+        ]
+    for operand in operands.values():
+        if isinstance(operand, Operand):
+            found.append(("pattern", operand.recipe.pattern.value))
+    return found
+
+
+def _addresses(program: Program) -> Iterator[tuple[str, Any, MatrixType]]:
+    types = program.types()
+    for statement in program.body:
+        match statement:
+            case Load():
+                yield "load", statement.address, statement.type
+            case Store():
+                yield "store", statement.address, types[statement.value]
+            case _:
+                pass
+
+
+def _stride(stride: int, layout: Any, kind: MatrixType) -> str:
+    """The class of a stride in bytes: zero, tight, or how it is padded."""
+    length = kind.columns if layout == 0 else kind.rows
+    line = length * kind.component.bytes
+    if stride == 0:
+        return "zero"
+    if stride <= line:
+        return "tight" if stride == line else "overlapping"
+    return "padded to a power of two" if stride & (stride - 1) == 0 else "padded"
