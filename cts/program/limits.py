@@ -1,0 +1,78 @@
+"""Whether a dispatch stays inside a device's limits."""
+
+from __future__ import annotations
+
+from cts.device.protocol import DeviceInfo
+from cts.program.model import Program, Scope, Storage
+
+_LIMITS = "VkPhysicalDeviceLimits."
+_SUBGROUPS = "VkPhysicalDeviceSubgroupSizeControlProperties."
+_MATRIX2 = "VkPhysicalDeviceCooperativeMatrix2PropertiesNV."
+_COMPUTE = 0x20
+"""VK_SHADER_STAGE_COMPUTE_BIT."""
+
+
+def over_limits(program: Program, info: DeviceInfo) -> str | None:
+    """The first limit that ``program`` exceeds on this device, as a sentence; None if none."""
+    return _subgroups(program, info) or _workgroups(program, info) or _memory(program, info)
+
+
+def _subgroups(program: Program, info: DeviceInfo) -> str | None:
+    size = program.grid.subgroup_size
+    if not program.grid.required:
+        if size != info.subgroup_size:
+            return f"The device's subgroups have {info.subgroup_size} invocations, not {size}."
+        return None
+    least = int(info.properties[_SUBGROUPS + "minSubgroupSize"])
+    most = int(info.properties[_SUBGROUPS + "maxSubgroupSize"])
+    if size & (size - 1) or not least <= size <= most:
+        return f"Subgroups of {size} can't be required: {least} to {most} and powers of two can."
+    if not int(info.properties[_SUBGROUPS + "requiredSubgroupSizeStages"]) & _COMPUTE:
+        return "Compute shaders can't require a subgroup size."
+    return None
+
+
+def _workgroups(program: Program, info: DeviceInfo) -> str | None:
+    grid, properties = program.grid, info.properties
+    most = min(
+        int(properties[_LIMITS + "maxComputeWorkGroupInvocations"]),
+        int(properties[_LIMITS + "maxComputeWorkGroupSize"][0]),
+    )
+    if grid.local_size > most:
+        return f"A workgroup of {grid.local_size} invocations exceeds {most}."
+    groups = int(properties[_LIMITS + "maxComputeWorkGroupCount"][0])
+    if grid.workgroups > groups:
+        return f"{grid.workgroups} workgroups exceed {groups}."
+    if grid.required:
+        most = int(properties[_SUBGROUPS + "maxComputeWorkgroupSubgroups"])
+        if grid.subgroups > most:
+            return f"A workgroup of {grid.subgroups} subgroups exceeds {most}."
+    return None
+
+
+def _memory(program: Program, info: DeviceInfo) -> str | None:
+    properties = info.properties
+    shared = physical = 0
+    for buffer in program.buffers:
+        # Arrays of different element types may need padding between them.
+        if buffer.storage is Storage.WORKGROUP:
+            shared += -(-buffer.size * buffer.pointee.bytes // 16) * 16
+        physical += buffer.storage is Storage.PHYSICAL_STORAGE_BUFFER
+    room = int(properties[_LIMITS + "maxComputeSharedMemorySize"])
+    if any(type.scope is Scope.WORKGROUP for type in program.matrix_types()):
+        # VUID-RuntimeSpirv-maxComputeSharedMemorySize-10168
+        room -= int(properties[_MATRIX2 + "cooperativeMatrixWorkgroupScopeReservedSharedMemory"])
+    if shared > room:
+        return f"{shared} bytes of workgroup memory exceed {room}."
+    if 8 * physical > int(properties[_LIMITS + "maxPushConstantsSize"]):
+        return f"{physical} buffer addresses don't fit the push constants."
+    longest = int(properties[_LIMITS + "maxStorageBufferRange"])
+    for buffer in program.buffers:
+        size = buffer.backing_bytes(program.grid.workgroups)
+        if size > longest and buffer.storage is not Storage.PHYSICAL_STORAGE_BUFFER:
+            return f"Buffer {buffer.name} of {size} bytes exceeds {longest}."
+    bound = len(program.buffers) - physical + 1
+    slots = int(properties[_LIMITS + "maxPerStageDescriptorStorageBuffers"])
+    if bound > slots:
+        return f"{bound} storage buffers exceed {slots}."
+    return None

@@ -1,0 +1,148 @@
+"""What a module takes to run: device features, extensions and the API version.
+
+One table leads from a capability to the feature that allows it (Vulkan specification, appendix
+"Vulkan Environment for SPIR-V", capabilities) and to the device extension that has the feature.
+Features are named ``VkPhysicalDeviceXFeatures.member``; what core versions took over goes by the
+structures of the versions, ``VkPhysicalDeviceVulkan12Features`` and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from cts.device.protocol import DeviceInfo
+from cts.spirv.module import Module
+
+_CORE = "VkPhysicalDeviceFeatures."
+_V11 = "VkPhysicalDeviceVulkan11Features."
+_V12 = "VkPhysicalDeviceVulkan12Features."
+_V13 = "VkPhysicalDeviceVulkan13Features."
+_MATRIX2 = "VkPhysicalDeviceCooperativeMatrix2FeaturesNV."
+
+
+@dataclass(frozen=True)
+class Need:
+    """A feature to be enabled (or none) and the device extension that it comes with (or none)."""
+
+    feature: str | None = None
+    extension: str | None = None
+
+
+CAPABILITIES: Final[dict[str, Need]] = {
+    "Shader": Need(),
+    "GroupNonUniform": Need(),  # basic subgroup operations: every compute queue since 1.1
+    "Int8": Need(_V12 + "shaderInt8"),
+    "Int16": Need(_CORE + "shaderInt16"),
+    "Int64": Need(_CORE + "shaderInt64"),
+    "Float16": Need(_V12 + "shaderFloat16"),
+    "Float64": Need(_CORE + "shaderFloat64"),
+    "StorageBuffer8BitAccess": Need(_V12 + "storageBuffer8BitAccess"),
+    "StorageBuffer16BitAccess": Need(_V11 + "storageBuffer16BitAccess"),
+    "PhysicalStorageBufferAddresses": Need(_V12 + "bufferDeviceAddress"),
+    "VulkanMemoryModel": Need(_V12 + "vulkanMemoryModel"),
+    "CooperativeMatrixKHR": Need(
+        "VkPhysicalDeviceCooperativeMatrixFeaturesKHR.cooperativeMatrix",
+        "VK_KHR_cooperative_matrix",
+    ),
+    "ReplicatedCompositesEXT": Need(
+        "VkPhysicalDeviceShaderReplicatedCompositesFeaturesEXT.shaderReplicatedComposites",
+        "VK_EXT_shader_replicated_composites",
+    ),
+    "BFloat16TypeKHR": Need(
+        "VkPhysicalDeviceShaderBfloat16FeaturesKHR.shaderBFloat16Type",
+        "VK_KHR_shader_bfloat16",
+    ),
+    "BFloat16CooperativeMatrixKHR": Need(
+        "VkPhysicalDeviceShaderBfloat16FeaturesKHR.shaderBFloat16CooperativeMatrix",
+        "VK_KHR_shader_bfloat16",
+    ),
+    "Float8EXT": Need(
+        "VkPhysicalDeviceShaderFloat8FeaturesEXT.shaderFloat8", "VK_EXT_shader_float8"
+    ),
+    "Float8CooperativeMatrixEXT": Need(
+        "VkPhysicalDeviceShaderFloat8FeaturesEXT.shaderFloat8CooperativeMatrix",
+        "VK_EXT_shader_float8",
+    ),
+}
+"""Every capability that the builder can declare."""
+
+FLEXIBLE_DIMENSIONS: Final = Need(
+    _MATRIX2 + "cooperativeMatrixFlexibleDimensions", "VK_NV_cooperative_matrix2"
+)
+"""Sizes that are multiples of a granularity (VUID-RuntimeSpirv-…FlexibleDimensions-10165)."""
+
+NEEDS: Final[dict[str, Need]] = {
+    "FullSubgroups": Need(_V13 + "computeFullSubgroups"),
+    "RequiredSubgroupSize": Need(_V13 + "subgroupSizeControl"),
+    "LocalSizeId": Need(_V13 + "maintenance4"),  # VUID-RuntimeSpirv-LocalSizeId-06434
+    "WorkgroupScope": Need(
+        _MATRIX2 + "cooperativeMatrixWorkgroupScope", "VK_NV_cooperative_matrix2"
+    ),  # VUID-RuntimeSpirv-cooperativeMatrixWorkgroupScope-10164
+}
+"""Needs of the pipeline that no capability stands for."""
+
+_VERSION_OF_STRUCTURE = {_V11: (1, 2), _V12: (1, 2), _V13: (1, 3)}
+
+
+@dataclass(frozen=True)
+class Requires:
+    """What a device has to support, and what has to be enabled, for a pipeline."""
+
+    features: Collection[str] = frozenset()
+    extensions: Collection[str] = frozenset()
+
+    @property
+    def api_version(self) -> tuple[int, int]:
+        """The first Vulkan version with the features' structures; 1.2 at least, which brought
+        SPIR-V 1.5."""
+        versions = [
+            version
+            for prefix, version in _VERSION_OF_STRUCTURE.items()
+            if any(feature.startswith(prefix) for feature in self.features)
+        ]
+        return max(versions, default=(1, 2))
+
+
+def combine(base: Requires, *needs: Need) -> Requires:
+    """``base`` with further needs."""
+    return Requires(
+        frozenset(base.features) | {need.feature for need in needs if need.feature is not None},
+        frozenset(base.extensions)
+        | {need.extension for need in needs if need.extension is not None},
+    )
+
+
+def requirements(module: Module) -> Requires:
+    """What ``module`` needs. KeyError where a capability or a need has no row: a fault of the
+    suite."""
+    return combine(
+        Requires(),
+        *(CAPABILITIES[name] for name in module.capabilities),
+        *(NEEDS[name] for name in module.needs),
+    )
+
+
+def _version(text: str) -> tuple[int, int]:
+    major, minor, *_ = (int(part) for part in text.split("."))
+    return major, minor
+
+
+def missing(requires: Requires, info: DeviceInfo) -> list[str]:
+    """Why ``info``'s device can't run something with these requirements; empty if it can."""
+    reasons: list[str] = []
+    if _version(info.api_version) < requires.api_version:
+        major, minor = requires.api_version
+        reasons.append(f"needs Vulkan {major}.{minor}, the device has {info.api_version}")
+    reasons += [
+        f"needs {extension}, which the device doesn't have"
+        for extension in sorted(requires.extensions)
+        if extension not in info.extensions
+    ]
+    reasons += [
+        f"needs the feature {feature}, which the device doesn't have"
+        for feature in sorted(requires.features)
+        if feature not in info.features
+    ]
+    return reasons

@@ -1,0 +1,48 @@
+"""From a program and the contents of its buffers to a complete request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cts.device.protocol import BufferData, DeviceInfo, Dispatch
+from cts.program.model import Program, Storage
+from cts.program.records import record_needs
+from cts.program.requires import combine, requirements
+from cts.spirv.lower import lower
+
+
+def dispatch(
+    program: Program, inputs: Mapping[str, bytes], info: DeviceInfo | None = None
+) -> Dispatch:
+    """The request that runs ``program`` once with ``inputs``, the bytes of every buffer.
+
+    ``info`` tells which records the device advertises: sizes that only a record of flexible
+    dimensions allows need the feature enabled. Raises ValueError where a buffer is missing,
+    unknown, or not exactly as long as the memory behind it.
+    """
+    workgroups = program.grid.workgroups
+    if unknown := set(inputs) - {buffer.name for buffer in program.buffers}:
+        raise ValueError(f"Inputs for buffers that the program doesn't have: {sorted(unknown)}.")
+    buffers: list[BufferData] = []
+    for buffer in program.buffers:
+        size = buffer.backing_bytes(workgroups)
+        if buffer.name not in inputs or len(inputs[buffer.name]) != size:
+            raise ValueError(f"Buffer {buffer.name} needs an input of exactly {size} bytes.")
+        physical = buffer.storage is Storage.PHYSICAL_STORAGE_BUFFER
+        buffers.append(BufferData(inputs[buffer.name], physical))
+    module = lower(program)
+    if module.parameters:
+        buffers.append(BufferData(module.parameters))
+    requires = requirements(module)
+    if info is not None:
+        requires = combine(requires, *record_needs(program, info))
+    return Dispatch(
+        words=module.words,
+        buffers=tuple(buffers),
+        workgroups=(workgroups, 1, 1),
+        features=tuple(sorted(requires.features)),
+        extensions=tuple(sorted(requires.extensions)),
+        specialization=module.specialization,
+        required_subgroup_size=program.grid.subgroup_size if program.grid.required else None,
+        program=program,
+    )
