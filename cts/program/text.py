@@ -1,0 +1,140 @@
+"""A program as a short listing that engineers can read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cts.program.model import (
+    Address,
+    Buffer,
+    Form,
+    Length,
+    Load,
+    MatrixType,
+    MulAdd,
+    Numbers,
+    Program,
+    Rebuild,
+    Scope,
+    Splat,
+    Stamp,
+    Storage,
+    Store,
+)
+
+_STORAGE = {
+    Storage.STORAGE_BUFFER: "storage buffer",
+    Storage.WORKGROUP: "workgroup memory",
+    Storage.PHYSICAL_STORAGE_BUFFER: "physical storage buffer",
+}
+_NUMBERS = {
+    Numbers.LITERAL: "literals",
+    Numbers.SPECIALIZATION: "specialization constants",
+    Numbers.BUFFER: "read from a buffer",
+}
+
+
+def describe(program: Program) -> str:
+    """The listing: the dispatch, the buffers, one line for each statement.
+
+    Strides, offsets and pitches count elements of the buffer's type.
+    """
+    lines = [_grid(program), *map(_buffer, program.buffers)]
+    lines += [_STATEMENTS[type(statement)](program, statement) for statement in program.body]
+    lines.append(f"strides and offsets: {_NUMBERS[program.numbers]}")
+    if program.specialized:
+        lines.append(f"specialization constants: {', '.join(sorted(program.specialized))}")
+    return "\n".join(lines)
+
+
+def matrix(type: MatrixType) -> str:
+    """``float16[8x8] A``, with the scope where it isn't the subgroup."""
+    scope = "" if type.scope is Scope.SUBGROUP else f" of the {type.scope.name.lower()}"
+    return f"{type.component.label}[{type.rows}x{type.columns}] {_use(type)}{scope}"
+
+
+def _use(type: MatrixType) -> str:
+    return type.use.name if len(type.use.name) == 1 else type.use.name.lower()
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" + ("" if number == 1 else "s")
+
+
+def _grid(program: Program) -> str:
+    grid = program.grid
+    required = " (required)" if grid.required else ""
+    return (
+        f"dispatch {_count(grid.workgroups, 'workgroup')} of "
+        f"{_count(grid.subgroups, 'subgroup')} of {grid.subgroup_size}{required}"
+    )
+
+
+def _buffer(buffer: Buffer) -> str:
+    where = _STORAGE[buffer.storage]
+    return f"buffer {buffer.name}: {buffer.size} x {buffer.pointee} ({where})"
+
+
+def _place(program: Program, address: Address) -> str:
+    buffer = program.buffer(address.buffer)
+    layout = address.layout.name.lower().replace("_", " ")
+    return (
+        f"{buffer.name} ({_STORAGE[buffer.storage]} of {buffer.pointee}), {layout}, "
+        f"stride {address.stride}, offset {address.offset}, {address.pitch} per tile"
+    )
+
+
+def _load(program: Program, it: Load) -> str:
+    return f"{it.result} = load {matrix(it.type)} from {_place(program, it.address)}"
+
+
+def _store(program: Program, it: Store) -> str:
+    return f"store {it.value} to {_place(program, it.address)}"
+
+
+def _splat(program: Program, it: Splat) -> str:
+    bits = "" if it.form is Form.NULL else f" of 0x{it.bits:0{it.type.component.bytes * 2}x}"
+    return f"{it.result} = {matrix(it.type)}{bits} by {it.form.value}"
+
+
+def _mul_add(program: Program, it: MulAdd) -> str:
+    flags = [
+        name
+        for name, given in (
+            ("A", it.a_signed),
+            ("B", it.b_signed),
+            ("C", it.c_signed),
+            ("result", it.result_signed),
+        )
+        if given
+    ]
+    text = f"{it.result} = {it.a} x {it.b} + {it.c} as {matrix(it.type)}"
+    if flags:
+        text += f", signed {' '.join(flags)}"
+    return text + (", saturating" if it.saturating else "")
+
+
+def _length(program: Program, it: Length) -> str:
+    return f"{it.buffer}[invocation] = length of {matrix(it.type)}"
+
+
+def _stamp(program: Program, it: Stamp) -> str:
+    shift = f" >> {it.shift}" if it.shift else ""
+    return f"{it.result} = {matrix(it.type)} of a code for each component{shift}"
+
+
+def _rebuild(program: Program, it: Rebuild) -> str:
+    return f"{it.result} = {it.value}, copied component by component"
+
+
+_STATEMENTS: dict[Any, Callable[[Program, Any], str]] = {
+    Load: _load,
+    Store: _store,
+    Splat: _splat,
+    MulAdd: _mul_add,
+    Length: _length,
+    Stamp: _stamp,
+    Rebuild: _rebuild,
+}
+"""One function for each kind of statement."""
