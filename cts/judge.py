@@ -17,6 +17,7 @@ from cts.program.model import Load, MatrixType, MulAdd, Program, Store
 from cts.program.recipe import Operand
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from reference.evaluate import Expectation, Violation
 
 _BANDS = ("quality", "policy", "required")
@@ -38,6 +39,15 @@ class Verdict:
     differing: int = 0
 
 
+def demand_valid(program: Program) -> None:
+    """ValueError if ``program`` breaks a rule of validity: a fault of the suite."""
+    from cts.program.valid import invalid
+
+    broken = invalid(program)
+    if broken is not None:
+        raise ValueError(f"a case made an invalid program: {broken}")
+
+
 def unsupported(program: Program, info: DeviceInfo) -> str | None:
     """Why no advertised record covers ``program``; None if the records do."""
     from cts.program import records
@@ -47,38 +57,45 @@ def unsupported(program: Program, info: DeviceInfo) -> str | None:
 
 def lacking(request: Dispatch, info: DeviceInfo) -> list[str]:
     """The features and extensions that ``request`` needs and the device lacks, as reasons."""
-    from cts.program import requires
+    from cts.program.requires import Requires, combine, missing
 
-    return requires.missing(requires.Requires(request.features, request.extensions), info)
+    asked = Requires(frozenset(request.features), frozenset(request.extensions))
+    return missing(combine(asked), info)
 
 
 def images(program: Program, operands: Mapping[str, Operand | bytes]) -> dict[str, bytes]:
     """The bytes of every buffer of ``program`` before the dispatch."""
     from reference import layout
-    from reference import operands as make
 
     found: dict[str, bytes] = {}
-    for buffer in program.buffers:
+    for index, buffer in enumerate(program.buffers):
         operand = operands.get(buffer.name)
         if isinstance(operand, bytes):
             found[buffer.name] = operand
             continue
-        image = layout.poison(buffer.backing_bytes(program.grid.workgroups))
+        image = layout.poisoned(buffer, program.grid, salt=index)
         if operand is not None:
-            kind = operand.type
-            bits = make.realise(
-                operand.recipe, kind.component, kind.rows, kind.columns, operand.tiles
-            )
-            layout.place(bits, operand.address, buffer, program.grid, image)
+            bits = realised(operand)
+            layout.place(bits, operand.type, operand.address, buffer, program.grid, image)
         found[buffer.name] = image.tobytes()
     return found
 
 
-def request(program: Program, inputs: Mapping[str, bytes], repeat: int = 1) -> Dispatch:
-    """The whole request that runs ``program`` on ``inputs``."""
+def realised(operand: Operand) -> NDArray[Any]:
+    """The bits of an operand's matrices, [tiles, rows, columns]."""
+    from reference.operands import realise
+
+    kind = operand.type
+    return realise(operand.recipe, kind.component, kind.rows, kind.columns, operand.tiles)
+
+
+def request(
+    program: Program, inputs: Mapping[str, bytes], info: DeviceInfo, repeat: int = 1
+) -> Dispatch:
+    """The whole request that runs ``program`` on ``inputs`` on the device of ``info``."""
     from cts.spirv.request import dispatch
 
-    made = dispatch(program, inputs)
+    made = dispatch(program, inputs, info)
     return dataclasses.replace(made, repeat=repeat) if repeat > 1 else made
 
 

@@ -97,10 +97,9 @@ def run_case(case: Case, device: Device, profile: Profile, seed: int) -> CaseRes
             tally, found, errors = _run_fixed(case, device)
         else:
             tally, found, errors = _run_drawn(case, device, profile, seed)
-    except NotSupported as reason:
-        return CaseResult(
-            case, Outcome.NOT_SUPPORTED, str(reason), duration=time.perf_counter() - start
-        )
+    except NotSupported as lacking:
+        duration = time.perf_counter() - start
+        return CaseResult(case, Outcome.NOT_SUPPORTED, str(lacking), duration=duration)
     duration = time.perf_counter() - start
     if errors:
         return CaseResult(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -62,7 +62,7 @@ class Tally:
     examples: int = 0
     matrices: int = 0
     worst_ratio: float = 0.0
-    seconds: Counter[str] = field(default_factory=Counter)
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     distribution: dict[str, Counter[str]] = field(default_factory=dict)
     records: Counter[str] = field(default_factory=Counter)
     accuracy: dict[str, float] = field(default_factory=dict)
@@ -216,13 +216,14 @@ class Subject:
 
     def _prepare(self, program: Program, operands: Operands, repeat: int) -> Evidence:
         with self.tally.time("lower"):
+            judge.demand_valid(program)
             reason = judge.unsupported(program, self.info)
         if reason is not None:
             raise NotSupported(reason)
         with self.tally.time("operands"):
             inputs = judge.images(program, operands)
         with self.tally.time("lower"):
-            request = judge.request(program, inputs, repeat)
+            request = judge.request(program, inputs, self.info, repeat)
             lacking = judge.lacking(request, self.info)
         if lacking:
             raise NotSupported("; ".join(lacking))

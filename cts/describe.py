@@ -1,0 +1,33 @@
+"""Names of VkResult values, for people. Values without a name here stay numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+VK_RESULTS: Mapping[int, str] = {
+    0: "VK_SUCCESS",
+    1: "VK_NOT_READY",
+    2: "VK_TIMEOUT",
+    5: "VK_INCOMPLETE",
+    -1: "VK_ERROR_OUT_OF_HOST_MEMORY",
+    -2: "VK_ERROR_OUT_OF_DEVICE_MEMORY",
+    -3: "VK_ERROR_INITIALIZATION_FAILED",
+    -4: "VK_ERROR_DEVICE_LOST",
+    -5: "VK_ERROR_MEMORY_MAP_FAILED",
+    -6: "VK_ERROR_LAYER_NOT_PRESENT",
+    -7: "VK_ERROR_EXTENSION_NOT_PRESENT",
+    -8: "VK_ERROR_FEATURE_NOT_PRESENT",
+    -9: "VK_ERROR_INCOMPATIBLE_DRIVER",
+    -10: "VK_ERROR_TOO_MANY_OBJECTS",
+    -11: "VK_ERROR_FORMAT_NOT_SUPPORTED",
+    -12: "VK_ERROR_FRAGMENTED_POOL",
+    -13: "VK_ERROR_UNKNOWN",
+    1000297000: "VK_PIPELINE_COMPILE_REQUIRED",
+    -1000012000: "VK_ERROR_INVALID_SHADER_NV",
+    -1000257000: "VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS",
+}
+
+
+def result(code: int) -> str:
+    """The name of a VkResult."""
+    return VK_RESULTS.get(code, f"VkResult {code}")
