@@ -16,44 +16,45 @@ from cts.program.model import Address, Layout, Length, Load, MatrixType, Program
 
 @dataclass(frozen=True)
 class Access:
-    """Bytes [first, last) of ``buffer`` that one tile may touch, seen from its tile's base."""
+    """Bytes [first, last) of ``buffer`` that tile 0 may touch; tile t's are ``t * pitch`` bytes
+    further on."""
 
     buffer: str
     write: bool
     first: int
     last: int
+    pitch: int
 
     def conflicts(self, other: Access) -> bool:
-        """Whether the order of the two matters."""
-        return (
-            self.buffer == other.buffer
-            and (self.write or other.write)
-            and self.first < other.last
-            and other.first < self.last
-        )
+        """Whether the order of the two may matter to some tile."""
+        if self.buffer != other.buffer or not (self.write or other.write):
+            return False
+        if self.pitch != other.pitch:
+            return True
+        return self.first < other.last and other.first < self.last
 
 
-def span(program: Program, type: MatrixType, address: Address) -> tuple[int, int]:
-    """The bytes [first, last) that a matrix at ``address`` covers in tile 0."""
+def _access(program: Program, type: MatrixType, address: Address, write: bool) -> Access:
     unit = program.buffer(address.buffer).pointee.bytes
-    rows, columns = type.rows, type.columns
-    lines, length = (rows, columns) if address.layout is Layout.ROW_MAJOR else (columns, rows)
+    row_major = address.layout is Layout.ROW_MAJOR
+    lines, length = (type.rows, type.columns) if row_major else (type.columns, type.rows)
     first = address.offset * unit
-    return first, first + (lines - 1) * address.stride * unit + length * type.component.bytes
+    last = first + (lines - 1) * address.stride * unit + length * type.component.bytes
+    return Access(address.buffer, write, first, last, address.pitch * unit)
 
 
 def accesses(program: Program) -> Iterator[Access | None]:
     """The access of every statement of the body; None where there is none."""
     types = program.types()
-    whole = (0, 1 << 62)
     for statement in program.body:
         match statement:
             case Load(type=type, address=address):
-                yield Access(address.buffer, False, *span(program, type, address))
+                yield _access(program, type, address, write=False)
             case Store(value=value, address=address):
-                yield Access(address.buffer, True, *span(program, types[value], address))
+                yield _access(program, types[value], address, write=True)
             case Length(buffer=buffer):
-                yield Access(buffer, True, *whole)
+                size = program.buffer(buffer).size * program.buffer(buffer).pointee.bytes
+                yield Access(buffer, True, 0, size, 0)
             case _:
                 yield None
 

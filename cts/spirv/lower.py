@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import functools
 
-from cts.program.model import Program
+from cts.program.model import Program, Scope
 from cts.spirv import opcodes as spv
 from cts.spirv.context import Context
 from cts.spirv.hazards import order
 from cts.spirv.memory import Memories
 from cts.spirv.module import Module
 from cts.spirv.opcodes import Op
-from cts.spirv.statements import LOWERINGS, scope_of
+from cts.spirv.statements import LOWERINGS
 
 __all__ = ["Module", "lower"]
 
@@ -37,7 +37,7 @@ def lower(program: Program) -> Module:
     memories.copy_in()
     for index, statement in enumerate(program.body):
         if index in ordering.barriers:
-            memories.barrier(scope_of(context, statement))
+            memories.barrier(widest_scope(program))
         LOWERINGS[type(statement)](context, memories, statement)
     memories.copy_out()
     if program.grid.required:
@@ -52,6 +52,12 @@ def lower(program: Program) -> Module:
         parameters=bytes(context.parameters),
         physical=memories.physical,
     )
+
+
+def widest_scope(program: Program) -> Scope:
+    """The scope of the invocations whose accesses may have to be ordered."""
+    workgroup = any(type.scope is Scope.WORKGROUP for type in program.matrix_types())
+    return Scope.WORKGROUP if workgroup else Scope.SUBGROUP
 
 
 def _local_size(context: Context) -> None:

@@ -13,7 +13,6 @@ from cts.program.model import (
     Load,
     MulAdd,
     Rebuild,
-    Scope,
     Splat,
     Stamp,
     Storage,
@@ -209,15 +208,3 @@ LOWERINGS: dict[Any, Callable[[Context, Memories, Any], None]] = {
     Rebuild: _rebuild,
 }
 """One function for each kind of statement."""
-
-
-def scope_of(context: Context, statement: Any) -> Scope:
-    """The scope whose invocations carry the statement out together."""
-    match statement:
-        case Load(type=type) | Splat(type=type) | MulAdd(type=type):
-            return type.scope
-        case Length(type=type) | Stamp(type=type):
-            return type.scope
-        case Store(value=value) | Rebuild(value=value):
-            return context.types[value].scope
-    raise TypeError(f"{statement.__class__.__name__} isn't a statement.")
