@@ -1,0 +1,257 @@
+"""A device in its own process, kept alive whatever the driver does.
+
+A segfault, an abort, a hang in any phase, a lost device and memory that ran out all come back
+as findings, raised from one place each, so that Hypothesis shrinks them like any other
+failure. After each of them the process is renewed before anything else runs on it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from cts.device.errors import BudgetSpent, DeviceError, ServerFault
+from cts.device.framing import Frame, ProtocolError, pack
+from cts.device.journal import Journal
+from cts.device.launcher import Launcher
+from cts.device.process import Gone, Limits, ServerProcess, Stuck
+from cts.device.protocol import Describe, DeviceInfo, Query, Reply, Request
+from cts.device.results import DEVICE_LOST, OUT_OF_MEMORY, TIMEOUT, result_name
+from cts.device.wire import decode_info, decode_reply, encode_request
+from cts.findings import DeviceLost, DriverCrash, DriverHang, Finding, UnexpectedResult
+
+HANGS_PER_CASE = 4
+KEPT_OUTCOMES = 4096
+RESTART_TRIES = 4
+RESTART_PAUSE = 1.0
+"""Seconds between tries to start again: a GPU that was reset needs a moment."""
+
+
+@dataclass(frozen=True)
+class Bad:
+    """How a request ended that got no reply that can be used."""
+
+    kind: type[Finding]
+    message: str
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+class SupervisedDevice:
+    """A :class:`~cts.device.protocol.Device` whose server can die and be started again."""
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        selector: str = "0",
+        journal: Path | None = None,
+        limits: Limits | None = None,
+        hangs_per_case: int = HANGS_PER_CASE,
+        durable: bool = False,
+        code: bytes | None = None,
+    ) -> None:
+        """The server starts with the first request.
+
+        ``journal``: folder of the journal, a temporary one if None. ``durable``: see
+        :class:`~cts.device.journal.Journal`. ``code``: see
+        :class:`~cts.device.process.ServerProcess`.
+        """
+        self._launcher = launcher
+        self._selector = selector
+        self._limits = limits or Limits()
+        self._hangs_per_case = hangs_per_case
+        self._code = code
+        self._temporary = tempfile.TemporaryDirectory() if journal is None else None
+        folder = Path(self._temporary.name) if self._temporary else journal
+        assert folder is not None
+        self._journal = Journal(folder, durable)
+        self._process: ServerProcess | None = None
+        self._info: DeviceInfo | None = None
+        self._outcomes: OrderedDict[str, Bad] = OrderedDict()
+        self._hangs = 0
+        self.starts = 0
+        """How often a server was started."""
+
+    @property
+    def info(self) -> DeviceInfo:
+        """What the device says of itself; asked once and kept.
+
+        Raises DeviceError where there is no device.
+        """
+        if self._info is None:
+            self.execute(Describe())
+        assert self._info is not None
+        return self._info
+
+    def execute(self, request: Request) -> Reply:
+        """Run ``request`` to its end.
+
+        Raises DriverCrash, DriverHang, DeviceLost or UnexpectedResult where the driver failed;
+        a request that failed so before fails so again without being run. BudgetSpent where the
+        case has no hangs left; ServerFault where the suite itself failed; DeviceError where no
+        server can be started.
+        """
+        frame = encode_request(request)
+        packed = pack(frame)
+        name = hashlib.blake2b(packed, digest_size=16).hexdigest()
+        known = self._outcomes.get(name)
+        if known is None:
+            if self._hangs >= self._hangs_per_case:
+                raise BudgetSpent(f"this case met {self._hangs} hangs: no further request is run.")
+            outcome = self._attempt(request, frame, packed, name)
+            if isinstance(outcome, Reply):
+                return outcome
+            self._remember(name, outcome)
+            known = outcome
+        return self._raise(known)
+
+    def reproduce(self, request: Request) -> Finding | None:
+        """Run ``request`` in a fresh process, whatever is remembered of it; what it ended with.
+
+        None says that it ran well: what was seen before depended on the requests before it.
+        """
+        self._drop()
+        frame = encode_request(request)
+        packed = pack(frame)
+        name = hashlib.blake2b(packed, digest_size=16).hexdigest()
+        outcome = self._attempt(request, frame, packed, name)
+        return None if isinstance(outcome, Reply) else outcome.kind(outcome.message, outcome.detail)
+
+    def new_case(self) -> None:
+        """Another case begins: its budget is full.
+
+        A process that ended between two requests is held against no later case.
+        """
+        self._hangs = 0
+        for name in [one for one, bad in self._outcomes.items() if bad.detail["phase"] == "idle"]:
+            del self._outcomes[name]
+
+    def close(self) -> None:
+        """End the server; safe to call twice."""
+        if self._process:
+            self._process.close()
+            self._process = None
+        self._journal.close()
+        if self._temporary:
+            self._temporary.cleanup()
+
+    def _raise(self, bad: Bad) -> NoReturn:
+        """The one place where each kind of finding is raised: Hypothesis tells them by it."""
+        if bad.kind is DriverCrash:
+            raise DriverCrash(bad.message, bad.detail)
+        if bad.kind is DriverHang:
+            raise DriverHang(bad.message, bad.detail)
+        if bad.kind is DeviceLost:
+            raise DeviceLost(bad.message, bad.detail)
+        raise UnexpectedResult(bad.message, bad.detail)
+
+    def _remember(self, name: str, bad: Bad) -> None:
+        if bad.kind is DriverHang:
+            self._hangs += 1
+        self._outcomes[name] = bad
+        if len(self._outcomes) > KEPT_OUTCOMES:
+            self._outcomes.popitem(last=False)
+
+    def _attempt(self, request: Request, frame: Frame, packed: bytes, name: str) -> Reply | Bad:
+        """Run once; once more in a fresh process where memory ran out.
+
+        A driver that ran out of memory may have done so for what came before.
+        """
+        outcome = self._run(request, frame, packed, name)
+        if isinstance(outcome, Reply) and outcome.result in OUT_OF_MEMORY:
+            self._drop()
+            outcome = self._run(request, frame, packed, name)
+        if isinstance(outcome, Bad) or isinstance(request, Query) or outcome.result == 0:
+            return outcome
+        detail = {"phase": outcome.phase, "result": outcome.result, "request": name}
+        text = result_name(outcome.result)
+        if outcome.result == TIMEOUT:
+            self._drop()
+            return self._hang(outcome.phase, self._limits.fence, detail)
+        if outcome.result == DEVICE_LOST:
+            self._drop()
+            return Bad(DeviceLost, f"the device was lost in phase {outcome.phase}", detail)
+        if outcome.result in OUT_OF_MEMORY:
+            self._drop()
+        return Bad(UnexpectedResult, f"phase {outcome.phase} ended with {text}", detail)
+
+    def _run(self, request: Request, frame: Frame, packed: bytes, name: str) -> Reply | Bad:
+        try:
+            if self._process and not self._process.alive():
+                raise self._process.gone()
+            process = self._process = self._process or self._start()
+            self._journal.begin(name, packed)
+            answer = process.exchange(frame)
+            self._journal.done()
+            return self._reply(request, answer)
+        except Gone as error:
+            detail = {**self._detail(error.phase, error.stderr, name), "exit_status": error.status}
+            self._drop()
+            return _crash(error, detail)
+        except Stuck as error:
+            detail = self._detail(error.phase, error.stderr, name)
+            self._drop()
+            return self._hang(error.phase, error.limit, detail)
+
+    def _reply(self, request: Request, answer: Frame) -> Reply:
+        if answer.kind != "reply":
+            text = answer.header.get("message") or answer.header.get("traceback")
+            if answer.kind == "fault":
+                self._drop()
+            raise ServerFault(str(text))
+        try:
+            reply = decode_reply(answer)
+            if isinstance(request, Describe) and not reply.result:
+                self._info = decode_info(reply.buffers[0])
+        except (ProtocolError, IndexError) as error:
+            assert self._process
+            raise self._process.gone(str(error)) from error
+        return reply
+
+    def _detail(self, phase: str, stderr: str, name: str) -> dict[str, Any]:
+        before = self._journal.recent[-11:]
+        return {
+            "phase": phase,
+            "stderr": stderr,
+            "request": name,
+            "requests_before": [one for one in before if one != name][-10:],
+            "requests_since_start": len(self._journal.recent),
+        }
+
+    def _hang(self, phase: str, limit: float, detail: dict[str, Any]) -> Bad:
+        detail = {**detail, "limit": limit}
+        return Bad(DriverHang, f"phase {phase} did not end within {limit:g} s", detail)
+
+    def _start(self) -> ServerProcess:
+        self._journal.process_started()
+        tries = RESTART_TRIES if self.starts else 1
+        while True:
+            tries -= 1
+            self.starts += 1
+            try:
+                return ServerProcess(self._launcher, self._selector, self._limits, self._code)
+            except DeviceError:
+                if not tries:
+                    raise
+                time.sleep(RESTART_PAUSE)
+
+    def _drop(self) -> None:
+        if self._process:
+            self._process.kill()
+            self._process = None
+
+
+def _crash(error: Gone, detail: dict[str, Any]) -> Bad:
+    if error.garbage:
+        how = f"sent something that is no message ({error.garbage})"
+    elif error.signal:
+        detail = {**detail, "signal": error.signal}
+        how = f"was ended by {error.signal}"
+    else:
+        how = f"ended by itself with status {error.status}"
+    where = "between two requests" if error.phase == "idle" else f"in phase {error.phase}"
+    return Bad(DriverCrash, f"the device process {how} {where}", detail)
