@@ -174,7 +174,12 @@ class Builder:
         for kind in self._kinds.get(pointee, ()):
             in_buffer = storage in spv.BUFFER_CLASSES
             self.require(spv.BUFFER_ACCESS.get(kind, kind) if in_buffer else kind)
-        return self.declare(Op.TypePointer, storage, pointee)
+        found = self.declare(Op.TypePointer, storage, pointee)
+        if storage == StorageClass.PhysicalStorageBuffer:
+            # Validators look through pointers: an address may become a pointer to a narrow type
+            # only where values of that type are allowed too.
+            self._compound(found, pointee)
+        return found
 
     def u32(self, value: int) -> int:
         """A 32-bit unsigned constant."""

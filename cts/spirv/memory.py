@@ -69,14 +69,11 @@ class Memories:
         self._arrays[buffer.name] = builder.variable(StorageClass.Workgroup, array)
 
     def _push_addresses(self) -> None:
+        # Addresses are pairs of words: no 64-bit integers are needed, and no pointer types in
+        # the block, which validators search for narrow types as if they were its members.
         builder = self.context.builder
-        members = [
-            builder.pointer_type(
-                StorageClass.PhysicalStorageBuffer, self._block_type(self._buffer(name))
-            )
-            for name in self.physical
-        ]
-        block = builder.block_type(*((member, 8 * i) for i, member in enumerate(members)))
+        pair = builder.vector_type(self.context.u32, 2)
+        block = builder.block_type(*((pair, 8 * i) for i in range(len(self.physical))))
         self._addresses = builder.variable(StorageClass.PushConstant, block)
 
     def _buffer(self, name: str) -> Buffer:
@@ -95,7 +92,7 @@ class Memories:
     def pointer(self, name: str, index: int) -> int:
         """Pointer to element ``index`` (an id) of the buffer called ``name``."""
         buffer = self._buffer(name)
-        builder = self.context.builder
+        context, builder = self.context, self.context.builder
         if buffer.storage is Storage.STORAGE_BUFFER:
             return self._backing_pointer(buffer, index)
         pointer_type = builder.pointer_type(buffer.storage, self.element_type(buffer))
@@ -104,13 +101,15 @@ class Memories:
         block_pointer = builder.pointer_type(
             StorageClass.PhysicalStorageBuffer, self._block_type(buffer)
         )
+        pair = builder.vector_type(context.u32, 2)
         member = builder.value(
             Op.AccessChain,
-            builder.pointer_type(StorageClass.PushConstant, block_pointer),
+            builder.pointer_type(StorageClass.PushConstant, pair),
             self._addresses,
             builder.u32(self.physical.index(name)),
         )
-        base = builder.value(Op.Load, block_pointer, member)
+        address = builder.value(Op.Load, pair, member)
+        base = builder.value(Op.Bitcast, block_pointer, address)
         return builder.value(Op.AccessChain, pointer_type, base, builder.u32(0), index)
 
     def tile_pointer(self, address: Address, scope: Scope) -> int:
