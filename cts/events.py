@@ -6,6 +6,7 @@ disk. ``result.json`` is merged from these files and from nothing else.
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import json
 import math
@@ -50,8 +51,9 @@ class EventWriter:
         self._file.flush()
 
     def close(self) -> None:
-        """Close the file; safe to call twice."""
-        self._file.close()
+        """Close the file; safe to call twice. What a full disk didn't take is lost."""
+        with contextlib.suppress(OSError):
+            self._file.close()
 
 
 class EventReader:

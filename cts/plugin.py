@@ -34,6 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--cts-profile", default="default", choices=sorted(PROFILES), help="how much")
     group.addoption("--cts-seed", type=int, default=None, help="seed of the run")
     group.addoption("--cts-query", action="append", default=[], help="case id with *, repeatable")
+    group.addoption("--cts-cases", default=None, help="file with the ids to run, one a line")
     group.addoption("--cts-out", default=None, help="existing folder for events and witnesses")
 
 
@@ -77,18 +78,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         unique([item.case for item in cases])
     except CaseError as error:
         raise pytest.UsageError(str(error)) from None
-    queries = config.option.cts_query
-    chosen = [
-        item
-        for item in cases
-        if not queries or any(matches(item.case.id, query) for query in queries)
-    ]
+    chosen = [item for item in cases if _wanted(config, item.case.id)]
     chosen.sort(key=lambda item: order(item.case.id))
     others = [item for item in items if not isinstance(item, CaseItem)]
     dropped = set(map(id, cases)) - set(map(id, chosen))
     if dropped:
         config.hook.pytest_deselected(items=[item for item in cases if id(item) in dropped])
     items[:] = others + list(chosen)
+
+
+def _wanted(config: pytest.Config, case_id: str) -> bool:
+    """Whether the options select a case; all are selected where they say nothing."""
+    queries = config.option.cts_query
+    listed = config.stash[_SESSION].listed
+    if queries and not any(matches(case_id, query) for query in queries):
+        return False
+    return listed is None or case_id in listed
 
 
 class Session:
@@ -99,6 +104,10 @@ class Session:
         self.profile: Profile = PROFILES[option.cts_profile]
         self.origin = witness.Origin(option.cts_seed, option.cts_profile, suite_hash())
         self.folder = Path(option.cts_out) if option.cts_out else None
+        self.listed: frozenset[str] | None = None
+        if option.cts_cases:
+            text = Path(option.cts_cases).read_text(encoding="utf-8")
+            self.listed = frozenset(text.split())
         self._spec: str = option.cts_device
         self._worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
         self._device: Device | None = None
