@@ -29,6 +29,7 @@ IN_ARENA = 1
 MAX_JSON = 64 << 20
 MAX_BLOBS = 8 << 30
 ALIGNMENT = 64
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 NONCE_BYTES = 32
 """At the start of an arena, so that an attached file is known to be the right one."""
 
@@ -139,9 +140,9 @@ class Arena:
 def pack(frame: Frame, arena: Arena | None = None) -> bytes:
     """The bytes of ``frame``; its blobs go through ``arena`` where that has room."""
     shared = bool(frame.blobs) and arena is not None and arena.put(frame.blobs)
-    header = {**frame.header, "blobs": [len(blob) for blob in frame.blobs]}
-    text = json.dumps(header, separators=(",", ":")).encode()
-    total = sum(header["blobs"])
+    sizes = [len(blob) for blob in frame.blobs]
+    text = _ENCODER.encode({**frame.header, "blobs": sizes}).encode()
+    total = sum(sizes)
     head = HEAD.pack(MAGIC, VERSION, IN_ARENA if shared else 0, len(text), total)
     return b"".join((head, text, *(() if shared else frame.blobs)))
 
@@ -161,12 +162,14 @@ class Decoder:
 
     def _next(self) -> Frame | None:
         pending = self._pending
-        start = bytes(pending[: len(MAGIC)])
-        if start != MAGIC[: len(start)]:
-            raise ProtocolError(f"not a frame: {start!r}")
         if len(pending) < HEAD.size:
+            start = bytes(pending[: len(MAGIC)])
+            if not MAGIC.startswith(start):
+                raise ProtocolError(f"not a frame: {start!r}")
             return None
-        _, version, flags, length, total = HEAD.unpack_from(pending)
+        magic, version, flags, length, total = HEAD.unpack_from(pending)
+        if magic != MAGIC:
+            raise ProtocolError(f"not a frame: {magic!r}")
         if version != VERSION:
             raise ProtocolError(f"frame of version {version}, not {VERSION}")
         if flags not in (0, IN_ARENA) or length > MAX_JSON or total > MAX_BLOBS:
