@@ -69,12 +69,6 @@ class UnexpectedResult(Finding):
     """A command returned a VkResult that it must not return here."""
 
 
-class OutOfMemory(Finding):
-    """A command ran out of memory on a small request: always permitted, never expected."""
-
-    outcome = Outcome.POLICY
-
-
 class Nondeterministic(Finding):
     """The same request gave different results."""
 

@@ -18,7 +18,8 @@ from cts.program.recipe import Operand
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from reference.evaluate import Expectation, Violation
+
+    from reference.expectation import Expectation, Violation
 
 _BANDS = ("quality", "policy", "required")
 _CLASSES: Mapping[str, type[Finding]] = {
@@ -118,13 +119,14 @@ def compare(
     runs = [buffers[size * run : size * (run + 1)] for run in range(repeat)]
     distinct = [run for at, run in enumerate(runs) if at == 0 or run != runs[0]]
     violations: list[Violation] = []
-    ratio = 0.0
+    ratio, compared = 0.0, 0
     for run in distinct:
         for buffer, actual in zip(program.buffers, run, strict=False):
-            found = expected[buffer.name].check(actual)
+            found = expected[buffer.name].judge(actual)
             violations += found.violations
             ratio = max(ratio, found.worst_ratio)
-    return Verdict(tuple(violations), ratio, matrices(program) * repeat, len(distinct) - 1)
+            compared += found.matrices
+    return Verdict(tuple(violations), ratio, compared, len(distinct) - 1)
 
 
 def as_finding(verdict: Verdict) -> Finding | None:
@@ -138,12 +140,6 @@ def as_finding(verdict: Verdict) -> Finding | None:
 
 
 # --- describing -----------------------------------------------------------------------------
-
-
-def matrices(program: Program) -> int:
-    """How many result matrices a run stores and so has checked."""
-    stores = sum(isinstance(statement, Store) for statement in program.body)
-    return stores * program.grid.tiles
 
 
 def used_records(program: Program, info: DeviceInfo) -> tuple[str, ...]:

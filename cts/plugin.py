@@ -22,7 +22,7 @@ from cts.events import EventWriter
 from cts.outcome import Outcome, worse
 from cts.profiles import PROFILES, Profile, run_seed
 from cts.result import case_record, device_record
-from cts.run import CaseResult, StopRun, run_case, stop_if_full
+from cts.run import CaseResult, StopRun, run_case, stop_if_hopeless
 
 _SESSION = pytest.StashKey["Session"]()
 
@@ -122,7 +122,7 @@ class Session:
                 self._events = EventWriter(self.folder, self._worker)
             self._events.write(kind, **fields)
         except OSError as error:
-            stop_if_full(error)
+            stop_if_hopeless(error)
             raise StopRun(f"the run folder can't be written: {error}") from error
 
     def device(self) -> Device:
@@ -150,7 +150,7 @@ class Session:
                     reports.append(report)
                     self.write("finding", finding=report)
         except OSError as error:
-            stop_if_full(error)
+            stop_if_hopeless(error)
             raise
         self.write(
             "end", case=case_record(result, [it["id"] for it in reports]), trace=result.trace
@@ -175,6 +175,10 @@ class CaseFailed(Exception):
         self.reports = reports
 
 
+class CaseStopped(Exception):
+    """The run can't go on."""
+
+
 class CaseItem(pytest.Item):
     """One case."""
 
@@ -187,9 +191,9 @@ class CaseItem(pytest.Item):
         session = self.config.stash[_SESSION]
         try:
             result, reports = session.run(self.case)
-        except StopRun as reason:
-            self.session.shouldstop = str(reason)
-            pytest.fail(str(reason), pytrace=False)
+        except StopRun as stop:
+            self.session.shouldstop = str(stop)
+            raise CaseStopped(str(stop)) from None
         self.user_properties.append(("outcome", str(result.outcome)))
         self.user_properties.append(("examples", result.tally.examples))
         if result.outcome is Outcome.NOT_SUPPORTED:
@@ -204,6 +208,8 @@ class CaseItem(pytest.Item):
     ) -> str | Any:
         """The findings as a person reads them; a traceback for the suite's own errors only."""
         error = excinfo.value
+        if isinstance(error, CaseStopped):
+            return str(error)
         if not isinstance(error, CaseFailed):
             return super().repr_failure(excinfo, style)
         case, result = self.case, error.result

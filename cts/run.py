@@ -14,18 +14,22 @@ import time
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from cts import judge
 from cts.case import Case
-from cts.device.errors import BudgetSpent
-from cts.device.protocol import Device, Dispatch
+from cts.device.errors import BudgetSpent, DeviceError
+from cts.device.protocol import Device, Dispatch, Request
 from cts.findings import (
+    DeviceLost,
+    DriverCrash,
+    DriverHang,
     Finding,
     GuardTouched,
     Nondeterministic,
     PolicyValue,
     QualityValue,
+    UnexpectedResult,
     WrongValue,
 )
 from cts.outcome import Outcome, worse, worst
@@ -78,6 +82,17 @@ class _Attempt:
     errors: tuple[BaseException, ...] = ()
 
 
+@runtime_checkable
+class Reproducing(Protocol):
+    """A device that can run a request in a process of its own (cts.device.supervisor)."""
+
+    def reproduce(self, request: Request) -> Finding | None:
+        """What the request alone ends with; None if it runs well."""
+
+    def new_case(self) -> None:
+        """Another case begins."""
+
+
 class StopRun(BaseException):
     """The whole run can't go on; the message says why. Not an Exception, so that no case and no
     strategy takes it for a failure of its own."""
@@ -92,6 +107,8 @@ def run_case(case: Case, device: Device, profile: Profile, seed: int) -> CaseRes
     do; KeyboardInterrupt and a full disk pass through."""
     start = time.perf_counter()
     tally = Tally()
+    if isinstance(device, Reproducing):
+        device.new_case()
     try:
         if case.fixed:
             tally, found, errors = _run_fixed(case, device)
@@ -154,7 +171,7 @@ def _call_once(
     except Finding as finding:
         subject.collected.append(finding)
     except Exception as error:
-        stop_if_full(error)
+        stop_if_hopeless(error)
         errors = (error,)
     return tuple(subject.collected), errors
 
@@ -203,8 +220,8 @@ def _attempt(case: Case, subject: Subject, profile: Profile, seed: int) -> _Atte
                 return
             raised[type(finding)] = finding
             raise
-        except OSError as error:
-            stop_if_full(error)
+        except (OSError, DeviceError) as error:
+            stop_if_hopeless(error)
             raise
         if profile.target:
             for types, ratio in subject.ratios.items():
@@ -250,6 +267,8 @@ def _recheck(finding: Finding, device: Device, times: int, *, doubt: bool = Fals
     """
     own = _as_it_is(finding)
     evidence = finding.evidence
+    if isinstance(device, Reproducing) and isinstance(evidence, Evidence) and not doubt:
+        _try_in_fresh_process(finding, evidence, device)
     if (
         not isinstance(finding, _REPEATABLE)
         or not isinstance(evidence, Evidence)
@@ -262,6 +281,14 @@ def _recheck(finding: Finding, device: Device, times: int, *, doubt: bool = Fals
     if not doubt:
         return _recheck(finding, device, REPEAT_FLAKY, doubt=True)
     return _flaky(finding, seen, times)
+
+
+def _try_in_fresh_process(finding: Finding, evidence: Evidence, device: Reproducing) -> None:
+    """Add to a crash, a hang or a lost device whether it needs the requests before it."""
+    if isinstance(finding, DriverCrash | DriverHang | DeviceLost | UnexpectedResult):
+        again = device.reproduce(evidence.request)
+        how = "ran well" if again is None else again.message
+        finding.detail["alone in a fresh process"] = how
 
 
 def _count_failures(finding: Finding, evidence: Evidence, device: Device, times: int) -> int:
@@ -298,10 +325,13 @@ def _flaky(finding: Finding, seen: int, times: int) -> Found:
     return Found(finding, Outcome.FLAKY, kind, message)
 
 
-def stop_if_full(error: BaseException) -> None:
-    """Raise StopRun if ``error`` says that the disk is full."""
+def stop_if_hopeless(error: BaseException) -> None:
+    """Raise StopRun if ``error`` says that the disk is full or the device has gone for good."""
+    if isinstance(error, DeviceError):
+        raise StopRun(str(error)) from error
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        raise StopRun(f"the disk is full: {error}") from error
+        where = f" ({error.filename})" if error.filename else ""
+        raise StopRun(f"the disk is full{where}") from error
 
 
 def _sentence(error: BaseException) -> str:

@@ -37,8 +37,8 @@ class RunFolder:
             (path / name).unlink(missing_ok=True)
         for events in path.glob("events-*.ndjson"):
             events.unlink()
-        for folder in ("witness", "journal"):
-            shutil.rmtree(path / folder, ignore_errors=True)
+        for folder in (path / "witness", *path.glob("journal-*")):
+            shutil.rmtree(folder, ignore_errors=True)
         self._reserve = path / ".reserve"
         self._fill(RESERVE)
 

@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from cts import judge
-from cts.device.protocol import Device, DeviceInfo, Dispatch, Query, Reply, Request
+from cts.device.protocol import Convert, Device, DeviceInfo, Dispatch, Query, Reply, Request
+from cts.device.results import DEVICE_LOST, result_name
 from cts.findings import (
     DeviceLost,
     Finding,
     Nondeterministic,
-    OutOfMemory,
     UnexpectedResult,
 )
 from cts.outcome import Outcome, worse
@@ -31,8 +31,6 @@ Operands = Mapping[str, Operand | bytes]
 
 DISTINCT = 200
 """Distinct values kept of one distribution; the rest are counted together."""
-
-_SUCCESS, _OUT_OF_HOST_MEMORY, _OUT_OF_DEVICE_MEMORY, _DEVICE_LOST = 0, -1, -2, -4
 
 
 class NotSupported(Exception):
@@ -135,6 +133,13 @@ class Subject:
     def query(self, query: Query) -> Reply:
         """Call an enumeration command; the case judges the reply."""
         return self._execute(Evidence(query))
+
+    def convert(self, request: Convert) -> Reply:
+        """Run conversions of cooperative vector matrices; the case judges the reply."""
+        reply = self._execute(Evidence(request))
+        if reply.result < 0:
+            raise _failed(reply)
+        return reply
 
     def run(self, program: Program, operands: Operands, *, repeat: int = 1) -> list[bytes]:
         """Run ``program`` and return its buffers, for relations that the case checks itself.
@@ -246,7 +251,7 @@ class Subject:
         seconds["dispatch"] += dispatch
         seconds["transport"] += max(0.0, elapsed - sum(reply.seconds.values()))
         seconds["transport"] += sum(inside.values())
-        if isinstance(evidence.request, Dispatch) and reply.result < _SUCCESS:
+        if isinstance(evidence.request, Dispatch) and reply.result < 0:
             raise _failed(reply)
         return reply
 
@@ -263,10 +268,8 @@ class Subject:
 
 
 def _failed(reply: Reply) -> Finding:
-    """The finding for a dispatch that ended with an error."""
+    """The finding for a dispatch that ended with an error, where no supervisor made one of it."""
     detail = {"result": reply.result, "phase": reply.phase}
-    if reply.result in (_OUT_OF_HOST_MEMORY, _OUT_OF_DEVICE_MEMORY):
-        return OutOfMemory(f"out of memory in phase {reply.phase}", detail)
-    if reply.result == _DEVICE_LOST:
+    if reply.result == DEVICE_LOST:
         return DeviceLost(f"the device was lost in phase {reply.phase}", detail)
-    return UnexpectedResult(f"VkResult {reply.result} in phase {reply.phase}", detail)
+    return UnexpectedResult(f"phase {reply.phase} ended with {result_name(reply.result)}", detail)

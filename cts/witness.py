@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cts import describe, judge
+from cts import judge
 from cts.case import Case
 from cts.device.protocol import DeviceInfo, Dispatch, Request
+from cts.device.results import result_name
 from cts.events import plain
 from cts.program.model import Load, MulAdd, Program
 from cts.program.recipe import Operand, Recipe
@@ -162,7 +163,7 @@ def _from_detail(detail: Mapping[str, Any]) -> dict[str, Any]:
         if key not in _STRUCTURED and isinstance(value, str | int | float)
     }
     if "result" in facts:
-        facts["result"] = describe.result(int(facts["result"]))
+        facts["result"] = result_name(int(facts["result"]))
     return report | {"facts": facts}
 
 

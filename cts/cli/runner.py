@@ -37,7 +37,7 @@ GRACE = 10.0
 LAUNCHES = 5
 """How often pytest is started again after it died, for the cases that are left."""
 
-_INTERRUPTED = re.compile(r"Interrupted: (.*?) !!")
+_INTERRUPTED = re.compile(r"!+ .*Interrupted: (.*?) !+$")
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class _Child:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "200"},
             start_new_session=True,
             text=True,
             errors="replace",
@@ -201,7 +201,7 @@ class _Child:
     def reason(self) -> str | None:
         """Why it stopped early by itself, in its own words."""
         for line in self._lines:
-            found = _INTERRUPTED.search(line)
+            found = _INTERRUPTED.search(line.strip())
             if found:
                 return found.group(1)
         return None
