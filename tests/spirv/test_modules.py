@@ -55,9 +55,7 @@ def test_numbers_outside_the_module_leave_its_words_alone(program: Program) -> N
         body=tuple(
             dataclasses.replace(
                 statement,
-                address=dataclasses.replace(
-                    statement.address, stride=statement.address.stride * 2
-                ),
+                address=dataclasses.replace(statement.address, stride=statement.address.stride * 2),
             )
             if hasattr(statement, "address")
             else statement
