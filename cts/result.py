@@ -82,10 +82,21 @@ def device_record(info: DeviceInfo) -> dict[str, Any]:
         "extensions": plain(info.extensions),
         "features": sorted(info.features),
         "properties": plain(info.properties),
-        "records": plain(info.records),
+        "records": {name: _ordered(name, listed) for name, listed in info.records.items()},
         "queues": list(info.queues),
         "environment": plain(info.environment),
     }
+
+
+def _ordered(command: str, listed: Sequence[Mapping[str, int]]) -> list[dict[str, int]]:
+    """Records with their members in the order of the structure, what is unknown behind."""
+    from cts.program.records import RECORD_STRUCTS
+
+    known = RECORD_STRUCTS[command].members if command in RECORD_STRUCTS else ()
+    return [
+        {name: record[name] for name in dict.fromkeys((*known, *record)) if name in record}
+        for record in listed
+    ]
 
 
 def declared(case: Case) -> dict[str, Any]:

@@ -10,9 +10,11 @@ AS_EXPECTED, FINDINGS, COULD_NOT_RUN, NOTHING_SELECTED = 0, 1, 2, 3
 class Trouble(click.ClickException):
     """One sentence that says what is wrong and what to do, and an exit code."""
 
+    exit_code = COULD_NOT_RUN
+
     def __init__(self, message: str, code: int = COULD_NOT_RUN) -> None:
         super().__init__(message)
-        self.exit_code = code
+        vars(self)["exit_code"] = code
 
     def show(self, file: object = None) -> None:
         """Print the sentence to the standard error output."""
