@@ -1,0 +1,249 @@
+"""Acceptance sets: which results the oracle permits, element by element.
+
+An :class:`Accept` holds three nested bands. Outside ``required`` the specification is violated,
+outside ``policy`` the suite's documented policy is, outside ``tight`` a quality warning is due.
+Intervals are closed and rounded outward, so a band is never narrower than its rule.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cts.program.model import Component
+from reference.component import (
+    Bits,
+    Flags,
+    Floats,
+    decode,
+    float_format,
+    number,
+    spacing,
+    text,
+)
+
+NAN, PLUS_INFINITY, MINUS_INFINITY, PLUS_MAXIMUM, MINUS_MAXIMUM, ANYTHING = 1, 2, 4, 8, 16, 128
+"""Bits of :attr:`Band.flags`: what is permitted besides the bits and the interval."""
+
+CHUNK = 16384
+"""Elements looked at together: arrays of this size stay in the processor's cache."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """A set of results for each element; the union of its parts. Arrays broadcast to the shape of
+    the matrices: [tiles, rows, columns]."""
+
+    bits: Bits | None = None
+    """Exactly these bits."""
+    low: Floats | None = None
+    high: Floats | None = None
+    """Any number of the closed interval; +0 and -0 are the same number."""
+    flags: NDArray[np.uint8] | int = 0
+
+    def contains(self, actual: Bits, values: Floats | None, component: Component) -> Flags:
+        """Where ``actual`` (decoded: ``values``, needed only if the band looks at numbers) lies in
+        the band."""
+        inside = np.zeros(actual.shape, bool)
+        if isinstance(self.flags, int) and self.flags & ANYTHING:
+            return ~inside
+        if self.bits is not None:
+            inside = actual == self.bits
+        if values is None:
+            return inside
+        if self.low is not None and self.high is not None:
+            inside |= (values >= self.low) & (values <= self.high)
+        if not isinstance(self.flags, int) or self.flags:
+            inside |= _flagged(np.asarray(self.flags, np.uint8), values, component)
+        return inside
+
+    @property
+    def looks_at_numbers(self) -> bool:
+        """Whether bits are not enough to decide."""
+        return self.low is not None or not isinstance(self.flags, int) or self.flags not in (0, 128)
+
+    def at(self, index: tuple[int, ...], shape: tuple[int, ...], component: Component) -> str:
+        """The band of one element, for people."""
+        flags = int(np.broadcast_to(np.asarray(self.flags), shape)[index])
+        if flags & ANYTHING:
+            return "anything"
+        parts = []
+        if self.bits is not None:
+            bits = int(np.broadcast_to(self.bits, shape)[index])
+            parts.append(f"0x{bits:0{component.bytes * 2}x} ({text(bits, component)})")
+        if self.low is not None and self.high is not None:
+            low = float(np.broadcast_to(self.low, shape)[index])
+            high = float(np.broadcast_to(self.high, shape)[index])
+            if low == high:
+                parts.append(number(low))
+            elif low < high:
+                parts.append(f"[{number(low)}, {number(high)}]")
+        names = ("NaN", "+infinity", "-infinity", "the largest value", "the smallest value")
+        parts += [name for bit, name in enumerate(names) if flags & (1 << bit)]
+        return " or ".join(parts) or "nothing"
+
+
+def _flagged(flags: NDArray[np.uint8], values: Floats, component: Component) -> Flags:
+    largest = float_format(component).maximum
+    return (
+        ((flags & ANYTHING) != 0)
+        | (((flags & NAN) != 0) & np.isnan(values))
+        | (((flags & PLUS_INFINITY) != 0) & (values == np.inf))
+        | (((flags & MINUS_INFINITY) != 0) & (values == -np.inf))
+        | (((flags & PLUS_MAXIMUM) != 0) & (values == largest))
+        | (((flags & MINUS_MAXIMUM) != 0) & (values == -largest))
+    )
+
+
+EVERYTHING = Band(flags=ANYTHING)
+
+
+class Level(enum.IntEnum):
+    """Which band an element lies outside of; the larger, the worse."""
+
+    FINE = 0
+    QUALITY = 1
+    POLICY = 2
+    REQUIRED = 3
+
+
+@dataclass(frozen=True)
+class Accept:
+    """The acceptance set of every element of a batch of matrices."""
+
+    component: Component
+    shape: tuple[int, int, int]
+    """(tiles, rows, columns)."""
+    required: Band
+    policy: Band
+    tight: Band
+    exact: Floats | None = None
+    """The mathematically exact result where the bands are intervals around it."""
+    bound: Floats | float = 0.0
+    """Largest error of the tight band, the denominator of the error / bound ratio."""
+    reason: str = ""
+    """Why the set is what it is, for the whole batch."""
+    explain: Callable[[tuple[int, int, int]], str] | None = None
+    """Why one element's set is what it is."""
+
+    def part(self, tiles: slice) -> Accept:
+        """The acceptance set of some of the tiles."""
+        start, stop, _ = tiles.indices(self.shape[0])
+        if (start, stop) == (0, self.shape[0]):
+            return self
+        cut = _cutter(start, stop)
+        explain = self.explain
+        return Accept(
+            self.component,
+            (stop - start, *self.shape[1:]),
+            _cut_band(self.required, cut),
+            _cut_band(self.policy, cut),
+            _cut_band(self.tight, cut),
+            cut(self.exact),
+            self.bound if isinstance(self.bound, float) else cut(self.bound),
+            self.reason,
+            None if explain is None else lambda i: explain((i[0] + start, i[1], i[2])),
+        )
+
+    def levels(self, actual: Bits) -> tuple[NDArray[np.uint8] | None, float]:
+        """(the :class:`Level` of every element, or None where all are fine; worst ratio)."""
+        values = decode(actual, self.component) if self._looks_at_numbers else None
+        ratio = self._worst_ratio(values)
+        fine = self.tight.contains(actual, values, self.component)
+        if fine.all():
+            return None, ratio
+        levels = np.where(fine, np.uint8(Level.FINE), np.uint8(Level.QUALITY))
+        for band, level in ((self.policy, Level.POLICY), (self.required, Level.REQUIRED)):
+            levels[~band.contains(actual, values, self.component)] = level
+        return levels, ratio
+
+    @property
+    def _looks_at_numbers(self) -> bool:
+        return any(b.looks_at_numbers for b in (self.required, self.policy, self.tight))
+
+    def _worst_ratio(self, values: Floats | None) -> float:
+        if values is None or self.exact is None or isinstance(self.bound, float):
+            return 0.0
+        return float(self._ratios(values).max(initial=0.0))
+
+    def _ratios(self, values: Floats) -> Floats:
+        assert self.exact is not None
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            ratio = np.abs(values - self.exact) / self.bound
+        return np.where(np.isfinite(ratio), ratio, 0.0)
+
+    def ratios(self, actual: Bits) -> Floats:
+        """Error / bound of every element; where the bound is 0, the error in units in the last
+        place. Non-finite values count 0: the bands judge them."""
+        values = decode(actual, self.component)
+        if self.exact is None:
+            return np.zeros(actual.shape)
+        ratio = self._ratios(values)
+        if self.component.is_float:
+            with np.errstate(invalid="ignore"):
+                units = np.abs(values - self.exact) / spacing(self.exact, self.component)
+            zero = (np.broadcast_to(self.bound, ratio.shape) == 0) & np.isfinite(units)
+            ratio = np.where(zero, units, ratio)
+        return ratio
+
+
+class Acceptance(Protocol):
+    """Anything that can give the acceptance sets of a range of tiles."""
+
+    @property
+    def component(self) -> Component:
+        """Component type of the matrices."""
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(tiles, rows, columns)."""
+
+    def part(self, tiles: slice) -> Accept:
+        """The acceptance set of some of the tiles."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a comparison of a whole batch found."""
+
+    level: Level
+    """The worst of all elements."""
+    worst_ratio: float
+    levels: NDArray[np.uint8] | None
+    """Every element's :class:`Level`; None where all are fine."""
+
+
+def verdict(acceptance: Acceptance, actual: Bits) -> Verdict:
+    """Compares ``actual`` [tiles, rows, columns] with its acceptance sets, some tiles at a time."""
+    tiles, rows, columns = acceptance.shape
+    step = max(1, CHUNK // (rows * columns))
+    levels: NDArray[np.uint8] | None = None
+    worst = 0.0
+    for start in range(0, tiles, step):
+        piece = slice(start, start + step)
+        found, ratio = acceptance.part(piece).levels(actual[piece])
+        worst = max(worst, ratio)
+        if found is not None:
+            if levels is None:
+                levels = np.zeros(acceptance.shape, np.uint8)
+            levels[piece] = found
+    level = Level.FINE if levels is None else Level(int(levels.max()))
+    return Verdict(level, worst, levels)
+
+
+def _cutter(start: int, stop: int) -> Callable[..., object]:
+    def cut(array: NDArray[np.generic] | int | None) -> object:
+        if array is None or isinstance(array, int) or array.ndim < 3 or array.shape[0] == 1:
+            return array
+        return array[start:stop]
+
+    return cut
+
+
+def _cut_band(band: Band, cut: Callable[..., object]) -> Band:
+    return Band(cut(band.bits), cut(band.low), cut(band.high), cut(band.flags))  # type: ignore[arg-type]

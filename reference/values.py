@@ -1,0 +1,101 @@
+"""What the value of a name in a program is known to be, while the program is evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cts.program.model import Component, MatrixType
+from reference.component import Bits, Flags, float_format
+
+Shape = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Known bits, [tiles, rows, columns]. ``undefined`` marks elements that an undefined
+    operation produced, of which nothing is known."""
+
+    component: Component
+    bits: Bits
+    undefined: Flags | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """(tiles, rows, columns)."""
+        tiles, rows, columns = self.bits.shape
+        return tiles, rows, columns
+
+    def part(self, tiles: slice) -> Exact:
+        """Some of the tiles."""
+        undefined = None if self.undefined is None else self.undefined[tiles]
+        return Exact(self.component, self.bits[tiles], undefined)
+
+
+@dataclass(frozen=True)
+class FloatSum:
+    """The result of one or more chained float multiply-adds, kept as what it sums.
+
+    A chain is one bigger sum: without NoContraction, implementations may reassociate across its
+    members, so its error is bounded as a whole.
+    """
+
+    component: Component
+    products: tuple[tuple[Exact, Exact], ...]
+    """The factors of each multiply-add."""
+    c: Exact
+    """The first accumulator."""
+    kept: frozenset[Component]
+    """Component types in which partial sums are held between and after the multiply-adds."""
+
+    @property
+    def shape(self) -> Shape:
+        """(tiles, rows, columns)."""
+        return self.c.shape
+
+    @property
+    def slots(self) -> int:
+        """Addends of one element, zeros included."""
+        return 1 + sum(a.shape[2] for a, _ in self.products)
+
+    @property
+    def precision(self) -> int:
+        """Significant bits of the narrowest type in which sums are kept."""
+        return min(float_format(kept).precision for kept in self.kept)
+
+    def part(self, tiles: slice) -> FloatSum:
+        """Some of the tiles."""
+        products = tuple((a.part(tiles), b.part(tiles)) for a, b in self.products)
+        return FloatSum(self.component, products, self.c.part(tiles), self.kept)
+
+
+@dataclass(frozen=True)
+class Scattered:
+    """A matrix of which only the collection of its elements is known: component ``i`` of
+    subgroup invocation ``v`` holds ``(i * subgroup_size + v) >> shift``, wrapped."""
+
+    type: MatrixType
+    tiles: int
+    subgroup_size: int
+    shift: int
+
+    @property
+    def component(self) -> Component:
+        """Component type of the matrix."""
+        return self.type.component
+
+    @property
+    def shape(self) -> Shape:
+        """(tiles, rows, columns)."""
+        return self.tiles, self.type.rows, self.type.columns
+
+    def codes(self) -> Bits:
+        """The collection, sorted, if every element is one component of one invocation."""
+        count = self.type.rows * self.type.columns
+        mask = np.uint64((1 << self.component.bits) - 1)
+        codes = (np.arange(count, dtype=np.uint64) >> np.uint64(self.shift)) & mask
+        return np.sort(codes)
+
+
+Value = Exact | FloatSum | Scattered
