@@ -1,0 +1,1 @@
+"""The renderings of a result: HTML, JUnit XML, Markdown and the terminal."""
