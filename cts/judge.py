@@ -122,7 +122,7 @@ def compare(
     ratio, compared = 0.0, 0
     for run in distinct:
         for buffer, actual in zip(program.buffers, run, strict=False):
-            found = expected[buffer.name].judge(actual)
+            found = expected[buffer.name].check(actual)
             violations += found.violations
             ratio = max(ratio, found.worst_ratio)
             compared += found.matrices
