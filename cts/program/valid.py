@@ -10,6 +10,8 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from collections.abc import Callable
+from typing import Any
 
 from cts.program.model import (
     Address,
@@ -30,16 +32,13 @@ from cts.program.model import (
     Use,
 )
 
-_NO_MEMORY = frozenset(
-    {
-        Component.BFLOAT16,
-        Component.FLOAT8_E4M3,
-        Component.FLOAT8_E5M2,
-        Component.SINT8_PACKED,
-        Component.UINT8_PACKED,
-    }
-)
+_PACKED = frozenset({Component.SINT8_PACKED, Component.UINT8_PACKED})
+_NO_MEMORY = _PACKED | {Component.BFLOAT16, Component.FLOAT8_E4M3, Component.FLOAT8_E5M2}
 """Components that pointers of a program never point to: their bits travel as integers."""
+
+
+Types = dict[str, MatrixType]
+"""Types of the values so far, by name."""
 
 
 class _Broken(Exception):
@@ -73,28 +72,52 @@ def _check(program: Program) -> None:
             f"Nothing can point to {pointee} (buffer {buffer.name}).",
         )
         _demand(buffer.size > 0, f"Buffer {buffer.name} is empty.")
-    types: dict[str, MatrixType] = {}
+    types: Types = {}
     for statement in program.body:
-        match statement:
-            case Load(type=type, address=address):
-                _address(program, type, address, f"Load of {statement.result}")
-            case Store(value=value, address=address):
-                _demand(value in types, f"Store of {value}, which has no value yet.")
-                _store(program, types[value], address, value)
-            case Splat():
-                _splat(statement)
-            case MulAdd():
-                _mul_add(statement, types)
-            case Length(buffer=name):
-                _length(program, statement, name)
-            case Stamp(type=type):
-                _demand(type.component.is_integer, f"{statement.result}: stamps are integers.")
-            case Rebuild(value=value):
-                _demand(value in types, f"Rebuild of {value}, which has no value yet.")
-                types[statement.result] = types[value]
-        if isinstance(statement, Load | Splat | MulAdd | Stamp):
-            _demand(statement.result not in types, f"{statement.result} is assigned twice.")
-            types[statement.result] = statement.type
+        _CHECKS[type(statement)](program, statement, types)
+
+
+def _check_load(program: Program, it: Load, types: Types) -> None:
+    _matrix(it.type)
+    _address(program, it.type, it.address, f"Load of {it.result}")
+    _assign(it.result, it.type, types)
+
+
+def _check_store(program: Program, it: Store, types: Types) -> None:
+    _demand(it.value in types, f"Store of {it.value}, which has no value yet.")
+    _store(program, types[it.value], it.address, it.value)
+
+
+def _check_splat(program: Program, it: Splat, types: Types) -> None:
+    _matrix(it.type)
+    component = it.type.component
+    _demand(
+        0 <= it.bits < 1 << component.bits,
+        f"{it.result}: {it.bits:#x} doesn't fit {component.label}.",
+    )
+    _demand(it.form is not Form.NULL or it.bits == 0, f"{it.result}: OpConstantNull holds zeros.")
+    _assign(it.result, it.type, types)
+
+
+def _check_stamp(program: Program, it: Stamp, types: Types) -> None:
+    _matrix(it.type)
+    _demand(it.type.component.is_integer, f"{it.result}: stamps are integers.")
+    _assign(it.result, it.type, types)
+
+
+def _check_rebuild(program: Program, it: Rebuild, types: Types) -> None:
+    _demand(it.value in types, f"Rebuild of {it.value}, which has no value yet.")
+    _assign(it.result, types[it.value], types)
+
+
+def _assign(name: str, type: MatrixType, types: Types) -> None:
+    _demand(name not in types, f"{name} is assigned twice.")
+    types[name] = type
+
+
+def _matrix(type: MatrixType) -> None:
+    _demand(min(type.rows, type.columns) > 0, f"The matrix {type} is empty.")
+    _demand(type.component not in _PACKED, f"A matrix has no {type.component.label}.")
 
 
 def _tiles(program: Program, scope: Scope, storage: Storage) -> int:
@@ -159,22 +182,11 @@ def _store(program: Program, type: MatrixType, address: Address, value: str) -> 
     _demand(apart, f"{what}: lines or tiles of it share memory.")
 
 
-def _splat(statement: Splat) -> None:
-    component = statement.type.component
-    _demand(
-        0 <= statement.bits < 1 << component.bits,
-        f"{statement.result}: {statement.bits:#x} doesn't fit {component.label}.",
-    )
-    _demand(
-        statement.form is not Form.NULL or statement.bits == 0,
-        f"{statement.result}: OpConstantNull holds zeros.",
-    )
-
-
-def _mul_add(statement: MulAdd, types: dict[str, MatrixType]) -> None:
+def _check_mul_add(program: Program, statement: MulAdd, types: Types) -> None:
     """Shapes, uses and scopes agree (OpCooperativeMatrixMulAddKHR); signedness operands are
     those of the types (VUID-RuntimeSpirv-OpCooperativeMatrixMulAddKHR-10060)."""
     name = statement.result
+    _matrix(statement.type)
     for operand in (statement.a, statement.b, statement.c):
         _demand(operand in types, f"{name}: {operand} has no value yet.")
     a, b, c = types[statement.a], types[statement.b], types[statement.c]
@@ -203,9 +215,12 @@ def _mul_add(statement: MulAdd, types: dict[str, MatrixType]) -> None:
         not statement.saturating or result.component.is_integer,
         f"{name}: only integers saturate.",
     )
+    _assign(name, result, types)
 
 
-def _length(program: Program, statement: Length, name: str) -> None:
+def _check_length(program: Program, statement: Length, types: Types) -> None:
+    _matrix(statement.type)
+    name = statement.buffer
     names = {buffer.name: buffer for buffer in program.buffers}
     _demand(name in names, f"Length: there is no buffer {name}.")
     buffer = names[name]
@@ -217,3 +232,15 @@ def _length(program: Program, statement: Length, name: str) -> None:
     shared = buffer.storage is Storage.WORKGROUP
     invocations = grid.local_size * (1 if shared else grid.workgroups)
     _demand(buffer.size >= invocations, f"Length: {name} is too small.")
+
+
+_CHECKS: dict[Any, Callable[[Program, Any, Types], None]] = {
+    Load: _check_load,
+    Store: _check_store,
+    Splat: _check_splat,
+    MulAdd: _check_mul_add,
+    Length: _check_length,
+    Stamp: _check_stamp,
+    Rebuild: _check_rebuild,
+}
+"""One function for each kind of statement."""
