@@ -26,8 +26,6 @@ ROOTS = (Program, Recipe, Operand, Dispatch, Query, Convert, Describe, Reply, De
 LARGEST_BYTES = 1 << 30
 """Bytes that one compressed member may expand to."""
 
-JOURNAL_MAGIC = b"coopcts journal 1\n"
-
 # --- public ---------------------------------------------------------------------------------
 
 
@@ -47,46 +45,6 @@ def digest(request: Request) -> str:
     plain = _encode_root(request, lambda raw: hashlib.sha256(raw).hexdigest())
     text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def journal(request: Request) -> bytes:
-    """A request in the form that is quick to write: the JSON, then all bytes as they are."""
-    blobs: list[bytes] = []
-
-    def pack(raw: bytes) -> int:
-        blobs.append(raw)
-        return len(raw)
-
-    text = json.dumps(_encode_root(request, pack), separators=(",", ":")).encode()
-    return b"".join((JOURNAL_MAGIC, b"%d\n" % len(text), text, *blobs))
-
-
-def from_journal(data: bytes) -> Any:
-    """The request that :func:`journal` wrote. ValueError where ``data`` isn't whole."""
-    if not data.startswith(JOURNAL_MAGIC):
-        raise ValueError("This isn't a journal, or one of another version.")
-    start = data.find(b"\n", len(JOURNAL_MAGIC)) + 1
-    length = data[len(JOURNAL_MAGIC) : start - 1]
-    if not start or not length.isdigit() or len(length) > 12:
-        raise ValueError("The journal has no length.")
-    end = start + int(length)
-    position = end
-
-    def unpack(size: Any) -> bytes:
-        nonlocal position
-        if type(size) is not int or not 0 <= size <= len(data) - position:
-            raise ValueError("is longer than the journal")
-        position += size
-        return data[position - size : position]
-
-    try:
-        plain = json.loads(data[start:end])
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"The journal's JSON can't be read: {error}.") from None
-    found = _decode_root(plain, unpack)
-    if position != len(data):
-        raise ValueError("The journal goes on after its request.")
-    return found
 
 
 # --- roots ----------------------------------------------------------------------------------

@@ -123,7 +123,8 @@ class MulAdd:
 @dataclass(frozen=True)
 class Length:
     """Writes OpCooperativeMatrixLengthKHR of ``type`` as uint32 to element
-    ``tile * subgroup_size + subgroup invocation`` of ``buffer`` (pointee uint32)."""
+    ``tile * subgroup_size + subgroup invocation`` of ``buffer`` (pointee uint32); for workgroup
+    scope ``tile * local size + local invocation index``."""
 
     type: MatrixType
     buffer: str
@@ -132,7 +133,8 @@ class Length:
 @dataclass(frozen=True)
 class Stamp:
     """A matrix whose component ``i`` in subgroup invocation ``v`` is the low bits of the
-    integer ``(i * subgroup_size + v) >> shift``, written with OpCompositeInsert.
+    integer ``(i * subgroup_size + v) >> shift``, written through a pointer to the component
+    (for workgroup scope: local invocation index and workgroup size instead).
 
     Which element a component is, is the implementation's choice; that all elements are
     covered exactly once isn't (M-09). Integer components only.
@@ -145,7 +147,7 @@ class Stamp:
 
 @dataclass(frozen=True)
 class Rebuild:
-    """Copies ``value`` component by component: extract by index, insert by index."""
+    """Copies ``value`` component by component, through pointers indexed from 0 to the length."""
 
     result: str
     value: str

@@ -74,11 +74,6 @@ def test_programs_come_back_equal(program: Program) -> None:
     assert codec.from_json(json.loads(json.dumps(codec.to_json(program)))) == program
 
 
-@pytest.mark.parametrize("thing", OBJECTS[3:8], ids=NAMES[3:8])
-def test_journals_come_back_equal(thing: Any) -> None:
-    assert codec.from_journal(codec.journal(thing)) == thing
-
-
 def test_members_with_their_default_are_left_out() -> None:
     assert codec.to_json(Recipe()) == {"$type": "Recipe"}
     assert codec.to_json(Recipe(Pattern.ONES)) == {"$type": "Recipe", "pattern": "ONES"}
@@ -208,20 +203,6 @@ def test_any_replaced_member_is_read_or_refused(value: Any, data: st.DataObject)
         assert isinstance(read, codec.ROOTS)
 
 
-@pytest.mark.parametrize("cut", [0, 5, 17, 18, 19, 40, -1])
-def test_cut_off_journals_are_refused(cut: int) -> None:
-    whole = codec.journal(request(product()))
-    with pytest.raises(ValueError, match=r"\.$"):
-        codec.from_journal(whole[:cut])
-
-
-def test_journals_with_more_behind_are_refused() -> None:
-    with pytest.raises(ValueError, match="goes on"):
-        codec.from_journal(codec.journal(Describe()) + b"x")
-    with pytest.raises(ValueError, match="JSON"):
-        codec.from_journal(codec.JOURNAL_MAGIC + b"2\n{]")
-
-
 def test_only_roots_can_be_written() -> None:
     with pytest.raises(TypeError, match="no JSON form"):
         codec.to_json(MatrixType(Component.FLOAT16, 8, 8, Use.A))
@@ -235,11 +216,11 @@ def test_annotations_without_a_form_are_a_fault_of_the_suite(annotation: Any) ->
         codec_of(annotation)
 
 
-def test_a_journal_entry_is_quick_to_make() -> None:
+def test_a_digest_is_quick_to_make() -> None:
     big = request(product())
     durations = []
     for _ in range(50):
         start = time.perf_counter()
-        codec.journal(big)
+        codec.digest(big)
         durations.append(time.perf_counter() - start)
     assert min(durations) < 2e-3
