@@ -7,43 +7,16 @@ sent over its standard input, so nothing has to be installed or shared.
 
 from __future__ import annotations
 
+import ast
 import functools
 import os
 import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 
 from cts.device.lavapipe import Prefix
-
-MODULES = (
-    "cts",
-    "cts.program",
-    "cts.program.model",
-    "cts.device",
-    "cts.device.errors",
-    "cts.device.framing",
-    "cts.device.protocol",
-    "cts.device.server",
-    "cts.device.wire",
-    "cts.device.vulkan",
-    "cts.device.vulkan.api",
-    "cts.device.vulkan.backend",
-    "cts.device.vulkan.convert",
-    "cts.device.vulkan.declarations",
-    "cts.device.vulkan.describe",
-    "cts.device.vulkan.dispatch",
-    "cts.device.vulkan.instance",
-    "cts.device.vulkan.logical",
-    "cts.device.vulkan.memory",
-    "cts.device.vulkan.pipelines",
-    "cts.device.vulkan.queries",
-    "cts.device.vulkan.recorder",
-    "cts.device.vulkan.structures",
-)
-"""What a server imports of this project, and nothing else."""
 
 BOOTSTRAP = "import sys;r=sys.stdin.buffer.read;exec(r(int(r(8),16)))"
 """Runs the program that its standard input begins with: eight hexadecimal digits, then text."""
@@ -133,17 +106,35 @@ def lavapipe(prefix: Prefix) -> Launcher:
 
 
 @functools.cache
-def program(entry: str = "cts.device.server", extra: tuple[str, ...] = ()) -> bytes:
+def program(entry: str = "cts.device.server", extra: tuple[tuple[str, str], ...] = ()) -> bytes:
     """What standard input begins with: the modules, a way to import them, a call of main.
 
-    ``extra`` modules are sent too; ``entry`` is the module whose ``main()`` is called.
+    ``entry`` is the module whose ``main()`` is called; ``extra`` are modules (name, text) that
+    are sent as well.
     """
-    sources = {name: _source(name) for name in (*MODULES, *extra)}
+    sources = _imported(entry) | dict(extra)
     text = f"SOURCES = {sources!r}\n{_IMPORTER}\nfrom {entry} import main\nmain()\n".encode()
     return b"%08x" % len(text) + text
 
 
-def _source(name: str) -> str:
-    file = import_module(name).__file__
-    assert file is not None, name
-    return Path(file).read_text("utf-8")
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def _imported(entry: str) -> dict[str, str]:
+    """``entry`` and every module of this project that it needs, with their text."""
+    found: dict[str, str] = {}
+    waiting = [entry]
+    while waiting:
+        name = waiting.pop()
+        place = _ROOT.joinpath(*name.split("."))
+        file = next(
+            (f for f in (place / "__init__.py", place.with_suffix(".py")) if f.is_file()), None
+        )
+        if name in found or file is None:
+            continue  # known, or a name inside a module
+        found[name] = file.read_text("utf-8")
+        waiting.append(name.rpartition(".")[0] or name)
+        for node in ast.walk(ast.parse(found[name])):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("cts"):
+                waiting += [str(node.module), *(f"{node.module}.{it.name}" for it in node.names)]
+    return found
