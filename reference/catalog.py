@@ -64,6 +64,8 @@ def _khr() -> Iterator[Record]:
             saturations = (0, 1) if types in INTEGERS else (0,)
             for saturating in saturations:
                 yield _record(size, types, saturating)
+    for types in (FLOATS[1], INTEGERS[0]):
+        yield _record((8, 16, 48), types, 0)
 
 
 def _record(size: tuple[int, int, int], types: Types, saturating: int) -> Record:

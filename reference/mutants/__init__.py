@@ -1,0 +1,36 @@
+"""Devices with one planted fault, to show that the suite finds it.
+
+A mutant wraps any device. Faults of a dispatch are put over the device's own reply: the program
+is run twice on the concrete machine, right and wrong, and where the two differ the wrong bytes
+replace the device's. So a mutant of a real driver is that driver but for the fault.
+"""
+
+from __future__ import annotations
+
+from cts.device.protocol import Device
+from reference.mutants import arithmetic, conversions, memory, queries, trouble, values
+from reference.mutants.base import Mutant
+
+_ALL: tuple[Mutant, ...] = (
+    *memory.MUTANTS,
+    *arithmetic.MUTANTS,
+    *values.MUTANTS,
+    *queries.MUTANTS,
+    *trouble.MUTANTS,
+    *conversions.MUTANTS,
+)
+MUTANTS: dict[str, Mutant] = {mutant.name: mutant for mutant in _ALL}
+
+
+def names() -> tuple[str, ...]:
+    """The names of all mutants."""
+    return tuple(MUTANTS)
+
+
+def wrap(name: str, device: Device) -> Device:
+    """``device`` with the fault called ``name``; KeyError with what to say where there is none."""
+    try:
+        mutant = MUTANTS[name]
+    except KeyError:
+        raise KeyError(f"known mutants are {', '.join(MUTANTS)}") from None
+    return mutant.wrap(device)
