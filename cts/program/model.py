@@ -18,13 +18,17 @@ Conventions:
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from cts.program.arithmetic import Binary, Convert, Negate, Scale
+from cts.program.flow import Barrier, Through
+from cts.program.matrix2 import ConvertUse, Locate, Matrix2, PerElement, Reduce
 from cts.program.types import (
     Address,
     Buffer,
     Component,
+    Dialect,
     Layout,
     MatrixType,
     Numbers,
@@ -36,26 +40,38 @@ from cts.program.types import (
 
 __all__ = [
     "Address",
+    "Barrier",
+    "Binary",
+    "Branch",
     "Buffer",
+    "Carry",
     "Component",
+    "Convert",
+    "Dialect",
     "Form",
     "Grid",
     "Layout",
     "Length",
     "Load",
     "MatrixType",
+    "Merge",
     "MulAdd",
+    "Negate",
     "Numbers",
     "Pointee",
     "Program",
     "Rebuild",
+    "Repeat",
+    "Scale",
     "Scope",
     "Splat",
     "Stamp",
     "Statement",
     "Storage",
     "Store",
+    "Through",
     "Use",
+    "walk",
 ]
 
 # --- statements -----------------------------------------------------------------------------
@@ -153,7 +169,84 @@ class Rebuild:
     value: str
 
 
-Statement = Load | Store | Splat | MulAdd | Length | Stamp | Rebuild
+@dataclass(frozen=True)
+class Merge:
+    """``result`` is ``then`` where a branch was taken, else ``otherwise``."""
+
+    result: str
+    then: str
+    otherwise: str
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A branch that each tile takes where ``bit`` of its index is set, and OpPhi behind it.
+
+    The bodies hold no stores; what they define is visible only in them.
+    """
+
+    bit: int
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...]
+    results: tuple[Merge, ...]
+
+
+@dataclass(frozen=True)
+class Carry:
+    """In the body ``name`` is ``initial`` at first, and ``following`` of the iteration before
+    from then on; after the loop ``result`` is what ``name`` would be next."""
+
+    name: str
+    initial: str
+    following: str
+    result: str
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A loop of ``count`` iterations; the count reaches the shader as the program's numbers do.
+
+    The body holds no stores; what it defines is visible only in it. Addresses in it move on by
+    their ``step``.
+    """
+
+    count: int
+    carried: tuple[Carry, ...]
+    body: tuple[Statement, ...]
+
+
+Statement = (
+    Load
+    | Store
+    | Splat
+    | MulAdd
+    | Length
+    | Stamp
+    | Rebuild
+    | Matrix2
+    | Branch
+    | Repeat
+    | Convert
+    | Negate
+    | Binary
+    | Scale
+    | Through
+    | Barrier
+)
+
+
+def walk(body: Iterable[Statement]) -> Iterator[Statement]:
+    """Every statement, those inside a statement right after it, in order."""
+    for statement in body:
+        yield statement
+        match statement:
+            case Branch():
+                yield from walk(statement.then)
+                yield from walk(statement.otherwise)
+            case Repeat():
+                yield from walk(statement.body)
+            case _:
+                pass
 
 
 # --- the program ----------------------------------------------------------------------------
@@ -197,6 +290,8 @@ class Program:
     body: tuple[Statement, ...]
     numbers: Numbers = Numbers.BUFFER
     specialized: frozenset[str] = field(default_factory=frozenset)
+    dialect: Dialect = Dialect.NV
+    """The extension that instructions which several extensions have are taken from."""
 
     def buffer(self, name: str) -> Buffer:
         """The buffer called ``name``; KeyError if there is none."""
@@ -208,20 +303,37 @@ class Program:
     def types(self) -> dict[str, MatrixType]:
         """The type of every value, by name."""
         found: dict[str, MatrixType] = {}
-        for statement in self.body:
-            match statement:
-                case Load() | Splat() | MulAdd() | Stamp():
-                    found[statement.result] = statement.type
-                case Rebuild():
-                    found[statement.result] = found[statement.value]
-                case Store() | Length():
-                    pass
+        _infer(self.body, found)
         return found
 
     def matrix_types(self) -> Iterator[MatrixType]:
         """Every matrix type of the program, each once, in order of appearance."""
         seen: dict[MatrixType, None] = dict.fromkeys(self.types().values())
-        for statement in self.body:
+        for statement in walk(self.body):
             if isinstance(statement, Length):
                 seen.setdefault(statement.type)
         return iter(seen)
+
+
+def _infer(body: Iterable[Statement], found: dict[str, MatrixType]) -> None:
+    """Adds the types of all values that ``body`` defines."""
+    for statement in body:
+        match statement:
+            case Load() | Splat() | MulAdd() | Stamp():
+                found[statement.result] = statement.type
+            case Reduce() | ConvertUse() | PerElement() | Locate():
+                found[statement.result] = statement.type
+            case Rebuild():
+                found[statement.result] = found[statement.value]
+            case Store() | Length():
+                pass
+            case Branch():
+                _infer(statement.then, found)
+                _infer(statement.otherwise, found)
+                found.update((it.result, found[it.then]) for it in statement.results)
+            case Repeat():
+                found.update((it.name, found[it.initial]) for it in statement.carried)
+                _infer(statement.body, found)
+                found.update((it.result, found[it.initial]) for it in statement.carried)
+            case _:
+                found.update(statement.defines(found))

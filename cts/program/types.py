@@ -132,6 +132,20 @@ class Numbers(enum.Enum):
     """Loaded at run time from a buffer of uint32 in the binding after the last buffer."""
 
 
+class Dialect(enum.Enum):
+    """Which of two extensions an instruction that both have is taken from."""
+
+    NV = "nv"
+    """VK_NV_cooperative_matrix2."""
+    EXT = "ext"
+    """VK_EXT_cooperative_matrix_maintenance1."""
+
+    @property
+    def label(self) -> str:
+        """The name used in case ids."""
+        return self.value
+
+
 @dataclass(frozen=True)
 class MatrixType:
     """OpTypeCooperativeMatrixKHR."""
@@ -192,6 +206,10 @@ class Address:
     elements, plus ``c`` or ``r`` *components* of the matrix.
 
     In a WORKGROUP buffer ``tile`` is the index of the subgroup in its workgroup.
+
+    In a loop the matrix moves on by ``step`` pointee elements with each iteration of the
+    innermost one. A load may take the place of another subgroup's tile: that of the subgroup
+    ``turn`` further on in its workgroup, the first following the last.
     """
 
     buffer: str
@@ -199,3 +217,5 @@ class Address:
     stride: int
     offset: int = 0
     pitch: int = 0
+    step: int = 0
+    turn: int = 0
