@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cts.device.protocol import DeviceInfo
+from cts.program.controls import EXCLUSIVE, PROPERTIES, WIDTHS
 from cts.program.model import Program, Scope, Storage
 
 _LIMITS = "VkPhysicalDeviceLimits."
@@ -14,7 +15,12 @@ _COMPUTE = 0x20
 
 def over_limits(program: Program, info: DeviceInfo) -> str | None:
     """The first limit that ``program`` exceeds on this device, as a sentence; None if none."""
-    return _subgroups(program, info) or _workgroups(program, info) or _memory(program, info)
+    return (
+        _subgroups(program, info)
+        or _workgroups(program, info)
+        or _memory(program, info)
+        or _controls(program, info)
+    )
 
 
 def _subgroups(program: Program, info: DeviceInfo) -> str | None:
@@ -75,4 +81,28 @@ def _memory(program: Program, info: DeviceInfo) -> str | None:
     slots = int(properties[_LIMITS + "maxPerStageDescriptorStorageBuffers"])
     if bound > slots:
         return f"{bound} storage buffers exceed {slots}."
+    return None
+
+
+_ONLY_32, _NONE = 0, 2
+"""VkShaderFloatControlsIndependence."""
+
+
+def _controls(program: Program, info: DeviceInfo) -> str | None:
+    """VUID-RuntimeSpirv-denormBehaviorIndependence-06289 to …shaderRoundingModeRTZFloat64-06307."""
+    controls = program.controls
+    for control in controls:
+        if not info.properties.get(control.property, 0):
+            return f"The device has no {control.mode.value} for {control.width} bits."
+    members = ("denormBehaviorIndependence", "roundingModeIndependence")
+    for pair, member in zip(EXCLUSIVE, members, strict=True):
+        chosen = [
+            next((it.mode for it in controls if it.width == width and it.mode in pair), None)
+            for width in WIDTHS
+        ]
+        independence = info.properties.get(PROPERTIES + member, _NONE)
+        if independence == _NONE and len(set(chosen)) > 1:
+            return f"The device has no {pair[0].value} or {pair[1].value} of one width alone."
+        if independence == _ONLY_32 and chosen[0] is not chosen[2]:
+            return f"The device has {pair[0].value} or {pair[1].value} for 16 and 64 bits together."
     return None

@@ -22,8 +22,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from cts.program.arithmetic import Binary, Convert, Negate, Scale
+from cts.program.controls import Control
 from cts.program.flow import Barrier, Through
-from cts.program.matrix2 import ConvertUse, Locate, Matrix2, PerElement, Reduce
+from cts.program.matrix2 import Matrix2
 from cts.program.types import (
     Address,
     Buffer,
@@ -292,6 +293,10 @@ class Program:
     specialized: frozenset[str] = field(default_factory=frozenset)
     dialect: Dialect = Dialect.NV
     """The extension that instructions which several extensions have are taken from."""
+    controls: tuple[Control, ...] = ()
+    """Float-controls execution modes."""
+    precise: bool = False
+    """Decorates float arithmetic on elements with NoContraction: nothing is rearranged."""
 
     def buffer(self, name: str) -> Buffer:
         """The buffer called ``name``; KeyError if there is none."""
@@ -320,8 +325,6 @@ def _infer(body: Iterable[Statement], found: dict[str, MatrixType]) -> None:
     for statement in body:
         match statement:
             case Load() | Splat() | MulAdd() | Stamp():
-                found[statement.result] = statement.type
-            case Reduce() | ConvertUse() | PerElement() | Locate():
                 found[statement.result] = statement.type
             case Rebuild():
                 found[statement.result] = found[statement.value]
