@@ -15,7 +15,7 @@ from cts.program.types import Component
 
 
 class Operator(enum.Enum):
-    """Binary operators. Floats take the first five; the bit operators are for integers."""
+    """Apply operators. Floats take the first five; the bit operators are for integers."""
 
     ADD = "add"
     SUB = "sub"
@@ -84,8 +84,8 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Binary:
-    """An operator between two expressions."""
+class Apply:
+    """An operator applied to two expressions."""
 
     operator: Operator
     left: Expression
@@ -101,14 +101,14 @@ class Choose:
     no: Expression
 
 
-Expression = Element | Place | Extra | Number | Binary | Choose
+Expression = Element | Place | Extra | Number | Apply | Choose
 
 
 def parts(expression: Expression) -> Iterator[Expression]:
     """The expression and everything in it, outermost first."""
     yield expression
     match expression:
-        case Binary(left=one, right=other) | Choose(yes=one, no=other):
+        case Apply(left=one, right=other) | Choose(yes=one, no=other):
             yield from parts(one)
             yield from parts(other)
         case _:
@@ -126,7 +126,7 @@ def text(expression: Expression) -> str:
             return f"x{index}"
         case Number(bits=bits):
             return f"0x{bits:x}"
-        case Binary(operator=operator, left=left, right=right):
+        case Apply(operator=operator, left=left, right=right):
             return f"{operator.value}({text(left)}, {text(right)})"
         case Choose(test=test, yes=yes, no=no):
             return f"({test.value} ? {text(yes)} : {text(no)})"

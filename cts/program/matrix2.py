@@ -7,6 +7,7 @@ An instruction that both extensions have is one statement; which of them a modul
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from cts.program.expression import Expression, Operator
@@ -29,53 +30,54 @@ class Reduction(enum.IntEnum):
 
 
 @dataclass(frozen=True)
-class Reduce:
-    """OpCooperativeMatrixReduceEXT/NV of an accumulator: each element of the result combines a
-    row, a column, all or a 2x2 neighbourhood of ``value`` with ``operator``."""
+class _Typed:
+    """A statement that gives its result's type."""
 
     result: str
     type: MatrixType
     value: str
+
+    def defines(self, types: Mapping[str, MatrixType]) -> Iterator[tuple[str, MatrixType]]:
+        """The result and its type."""
+        yield self.result, self.type
+
+
+@dataclass(frozen=True)
+class Reduce(_Typed):
+    """OpCooperativeMatrixReduceEXT/NV of an accumulator: each element of the result combines a
+    row, a column, all or a 2x2 neighbourhood of ``value`` with ``operator``."""
+
     reduction: Reduction
     operator: Operator
 
 
 @dataclass(frozen=True)
-class ConvertUse:
+class ConvertUse(_Typed):
     """OpCooperativeMatrixConvertUseEXT (ConvertNV): the same elements with another use. With
     ``transpose``, rows and columns are swapped: OpCooperativeMatrixTransposeNV, or the decoration
     CooperativeMatrixTransposeEXT."""
 
-    result: str
-    type: MatrixType
-    value: str
     transpose: bool = False
 
 
 @dataclass(frozen=True)
-class PerElement:
+class PerElement(_Typed):
     """OpCooperativeMatrixPerElementOpEXT/NV: ``function`` of every element.
 
     Its further parameters are ``scalars``, given by their bits, and then the elements of
     ``matrices`` at the same place, all of the matrix's component type.
     """
 
-    result: str
-    type: MatrixType
-    value: str
     function: Expression
     scalars: tuple[int, ...] = ()
     matrices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Locate:
+class Locate(_Typed):
     """Component by component: ``function`` of the component and of the coordinates that
     OpCooperativeMatrixGetCoordinateEXT gives for its index."""
 
-    result: str
-    type: MatrixType
-    value: str
     function: Expression
 
 

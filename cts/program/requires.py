@@ -20,6 +20,7 @@ _V11 = "VkPhysicalDeviceVulkan11Features."
 _V12 = "VkPhysicalDeviceVulkan12Features."
 _V13 = "VkPhysicalDeviceVulkan13Features."
 _MATRIX2 = "VkPhysicalDeviceCooperativeMatrix2FeaturesNV."
+_MAINTENANCE1 = "VkPhysicalDeviceCooperativeMatrixMaintenance1FeaturesEXT."
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,23 @@ CAPABILITIES: Final[dict[str, Need]] = {
         "VkPhysicalDeviceShaderFloat8FeaturesEXT.shaderFloat8CooperativeMatrix",
         "VK_EXT_shader_float8",
     ),
+    # Several extensions have these; which of them a module means is one of its NEEDS.
+    "CooperativeMatrixReductionsEXT": Need(),
+    "CooperativeMatrixConversionsNV": Need(),
+    "CooperativeMatrixConversionsEXT": Need(),
+    "CooperativeMatrixPerElementOperationsEXT": Need(),
+    "CooperativeMatrixGetCoordinateEXT": Need(),
 }
 """Every capability that the builder can declare."""
+
+
+def _matrix2(feature: str) -> Need:
+    return Need(_MATRIX2 + feature, "VK_NV_cooperative_matrix2")
+
+
+def _maintenance1(feature: str) -> Need:
+    return Need(_MAINTENANCE1 + feature, "VK_EXT_cooperative_matrix_maintenance1")
+
 
 FLEXIBLE_DIMENSIONS: Final = Need(
     _MATRIX2 + "cooperativeMatrixFlexibleDimensions", "VK_NV_cooperative_matrix2"
@@ -80,6 +96,13 @@ NEEDS: Final[dict[str, Need]] = {
     "WorkgroupScope": Need(
         _MATRIX2 + "cooperativeMatrixWorkgroupScope", "VK_NV_cooperative_matrix2"
     ),  # VUID-RuntimeSpirv-cooperativeMatrixWorkgroupScope-10164
+    "ReductionsNV": _matrix2("cooperativeMatrixReductions"),
+    "ReductionsEXT": _maintenance1("cooperativeMatrixReductions"),
+    "ConversionsNV": _matrix2("cooperativeMatrixConversions"),
+    "ConversionsEXT": _maintenance1("cooperativeMatrixConversions"),
+    "PerElementNV": _matrix2("cooperativeMatrixPerElementOperations"),
+    "PerElementEXT": _maintenance1("cooperativeMatrixPerElementOperations"),
+    "GetCoordinate": _maintenance1("cooperativeMatrixGetCoordinate"),
 }
 """Needs of the pipeline that no capability stands for."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cts.program import expression
+from cts.program.matrix2 import ConvertUse, Locate, PerElement, Reduce
 from cts.program.model import (
     Address,
     Buffer,
@@ -128,6 +130,31 @@ def _rebuild(program: Program, it: Rebuild) -> str:
     return f"{it.result} = {it.value}, copied component by component"
 
 
+def _reduce(program: Program, it: Reduce) -> str:
+    what = it.reduction.label.replace("quad", "2x2")
+    return f"{it.result} = {it.value} reduced by {what} with {it.operator.value}" + (
+        f" as {matrix(it.type)}"
+    )
+
+
+def _convert_use(program: Program, it: ConvertUse) -> str:
+    how = "transposed" if it.transpose else "converted"
+    return f"{it.result} = {it.value} {how} to {matrix(it.type)}"
+
+
+def _per_element(program: Program, it: PerElement) -> str:
+    given = [f"0x{bits:x}" for bits in it.scalars] + [f"its element of {m}" for m in it.matrices]
+    extras = "".join(f", x{i} = {one}" for i, one in enumerate(given))
+    return (
+        f"{it.result} = {expression.text(it.function)} of each element m of {it.value}{extras}, "
+        f"by {program.dialect.name}"
+    )
+
+
+def _locate(program: Program, it: Locate) -> str:
+    return f"{it.result} = {expression.text(it.function)} of each component m of {it.value}"
+
+
 _STATEMENTS: dict[Any, Callable[[Program, Any], str]] = {
     Load: _load,
     Store: _store,
@@ -136,5 +163,9 @@ _STATEMENTS: dict[Any, Callable[[Program, Any], str]] = {
     Length: _length,
     Stamp: _stamp,
     Rebuild: _rebuild,
+    Reduce: _reduce,
+    ConvertUse: _convert_use,
+    PerElement: _per_element,
+    Locate: _locate,
 }
 """One function for each kind of statement."""

@@ -13,6 +13,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from cts.program.matrix2 import ConvertUse, Locate, Matrix2, PerElement, Reduce
+from cts.program.matrix2_rules import broken
 from cts.program.model import (
     Address,
     Component,
@@ -234,6 +236,13 @@ def _check_length(program: Program, statement: Length, types: Types) -> None:
     _demand(buffer.size >= invocations, f"Length: {name} is too small.")
 
 
+def _check_matrix2(program: Program, it: Matrix2, types: Types) -> None:
+    reason = broken(it, types, program.dialect)
+    _demand(reason is None, reason or "")
+    _matrix(it.type)
+    _assign(it.result, it.type, types)
+
+
 _CHECKS: dict[Any, Callable[[Program, Any, Types], None]] = {
     Load: _check_load,
     Store: _check_store,
@@ -242,5 +251,9 @@ _CHECKS: dict[Any, Callable[[Program, Any, Types], None]] = {
     Length: _check_length,
     Stamp: _check_stamp,
     Rebuild: _check_rebuild,
+    Reduce: _check_matrix2,
+    ConvertUse: _check_matrix2,
+    PerElement: _check_matrix2,
+    Locate: _check_matrix2,
 }
 """One function for each kind of statement."""

@@ -7,14 +7,17 @@ declared once, and every capability and extension is recorded from the tables in
 
 from __future__ import annotations
 
+import enum
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from cts.spirv import extended
 from cts.spirv import opcodes as spv
 from cts.spirv.opcodes import Capability, Op, StorageClass
 
 MAGIC = 0x07230203
 VERSION_1_5 = 0x00010500
+VERSION_1_6 = 0x00010600
 
 
 def string_words(text: str) -> list[int]:
@@ -32,8 +35,9 @@ class Builder:
     """
 
     def __init__(self) -> None:
-        self.capabilities: dict[Capability, None] = {}
+        self.capabilities: dict[enum.IntEnum, None] = {}
         self.extensions: dict[str, None] = {}
+        self.version = VERSION_1_5
         self.block = 0
         """Label of the block that instructions go to, for OpPhi."""
         self._bound = 1
@@ -45,6 +49,7 @@ class Builder:
         self._globals: list[int] = []
         self._locals: list[int] = []
         self._code: list[int] = []
+        self._functions: list[int] = []
         self.require(Capability.Shader)
         self._void = self.declare(Op.TypeVoid)
         self._main = self.new_id()
@@ -57,13 +62,16 @@ class Builder:
         self._bound = fresh + 1
         return fresh
 
-    def require(self, capability: Capability) -> None:
-        """Record a capability, its companions and its extension."""
+    def require(self, capability: enum.IntEnum, extension: str | None = None) -> None:
+        """Record a capability, its companions and its extension (``extension`` where more than
+        one has it)."""
+        if (found := extension or spv.CAPABILITY_EXTENSION.get(capability)) is not None:
+            self.extensions[found] = None
+            if found in extended.SINCE_1_6:
+                self.version = VERSION_1_6
         if capability in self.capabilities:
             return
         self.capabilities[capability] = None
-        if (extension := spv.CAPABILITY_EXTENSION.get(capability)) is not None:
-            self.extensions[extension] = None
         for companion in spv.CAPABILITY_NEEDS.get(capability, ()):
             self.require(companion)
 
@@ -77,7 +85,7 @@ class Builder:
 
     # --- types, constants and globals -------------------------------------------------------
 
-    def declare(self, op: Op, *operands: int) -> int:
+    def declare(self, op: int, *operands: int) -> int:
         """A type, declared once however often it is asked for."""
         key = (op, *operands)
         found = self._declared.get(key)
@@ -87,7 +95,7 @@ class Builder:
             self._globals += ((len(operands) + 2) << 16 | op, found, *operands)
         return found
 
-    def constant_op(self, op: Op, type_id: int, *operands: int) -> int:
+    def constant_op(self, op: int, type_id: int, *operands: int) -> int:
         """A constant of ``type_id``, declared once."""
         key = (op, type_id, *operands)
         found = self._declared.get(key)
@@ -95,7 +103,7 @@ class Builder:
             self._declared[key] = found = self.global_op(op, type_id, *operands)
         return found
 
-    def global_op(self, op: Op, type_id: int, *operands: int) -> int:
+    def global_op(self, op: int, type_id: int, *operands: int) -> int:
         """A typed declaration that is made anew each time (variables, specialization
         constants)."""
         self._note(op)
@@ -203,7 +211,7 @@ class Builder:
         self.decorate(found, spv.Decoration.BuiltIn, which)
         return found
 
-    def decorate(self, target: int, decoration: spv.Decoration, *operands: int) -> None:
+    def decorate(self, target: int, decoration: int, *operands: int) -> None:
         """OpDecorate."""
         self._annotations += (
             (len(operands) + 3) << 16 | Op.Decorate,
@@ -230,12 +238,12 @@ class Builder:
 
     # --- the body ---------------------------------------------------------------------------
 
-    def emit(self, op: Op, *operands: int) -> None:
+    def emit(self, op: int, *operands: int) -> None:
         """An instruction without a result."""
         self._note(op)
         self._code += ((len(operands) + 1) << 16 | op, *operands)
 
-    def value(self, op: Op, type_id: int, *operands: int) -> int:
+    def value(self, op: int, type_id: int, *operands: int) -> int:
         """An instruction with a result; its id."""
         self._note(op)
         self._note_value(type_id)
@@ -282,6 +290,26 @@ class Builder:
         self.emit(Op.Branch, header)
         self.label(after)
 
+    def function(self, result: int, parameters: Sequence[int], body: Callable[..., int]) -> int:
+        """A function besides ``main``: ``body`` gets the ids of the parameters, appends to the
+        function, and gives the id of what is returned."""
+        for type_id in (result, *parameters):
+            self._note_value(type_id)
+        signature = self.declare(Op.TypeFunction, result, *parameters)
+        function, label = self.new_id(), self.new_id()
+        arguments = [self.new_id() for _ in parameters]
+        outer = self._code, self._locals, self.block
+        self._code, self._locals, self.block = [], [], label
+        returned = body(*arguments)
+        code, local_variables = self._code, self._locals
+        self._code, self._locals, self.block = outer
+        self._functions += (5 << 16 | Op.Function, result, function, 0, signature)
+        for type_id, argument in zip(parameters, arguments, strict=True):
+            self._functions += (3 << 16 | extended.Op.FunctionParameter, type_id, argument)
+        self._functions += (2 << 16 | Op.Label, label, *local_variables, *code)
+        self._functions += (2 << 16 | extended.Op.ReturnValue, returned, 1 << 16 | Op.FunctionEnd)
+        return function
+
     def begin(self) -> None:
         """Start ``main``."""
         self.block = self.new_id()
@@ -293,7 +321,7 @@ class Builder:
         addressing = spv.Addressing.PhysicalStorageBuffer64 if physical else spv.Addressing.Logical
         function_type = self.declare(Op.TypeFunction, self._void)
         self.require(Capability.VulkanMemoryModel)
-        words = [MAGIC, VERSION_1_5, 0, self._bound, 0]
+        words = [MAGIC, self.version, 0, self._bound, 0]
         for capability in sorted(self.capabilities):
             words += (2 << 16 | Op.Capability, capability)
         for extension in sorted(self.extensions):
@@ -315,4 +343,5 @@ class Builder:
         words += self._locals
         words += self._code
         words += (1 << 16 | Op.Return, 1 << 16 | Op.FunctionEnd)
+        words += self._functions
         return struct.pack(f"<{len(words)}I", *words)

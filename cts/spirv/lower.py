@@ -10,15 +10,17 @@ from __future__ import annotations
 import functools
 
 from cts.program.model import Program, Scope
+from cts.spirv import matrix2, statements
 from cts.spirv import opcodes as spv
 from cts.spirv.context import Context
 from cts.spirv.hazards import order
 from cts.spirv.memory import Memories
 from cts.spirv.module import Module
 from cts.spirv.opcodes import Op
-from cts.spirv.statements import LOWERINGS
 
 __all__ = ["Module", "lower"]
+
+_LOWERINGS = {**statements.LOWERINGS, **matrix2.LOWERINGS}
 
 
 @functools.lru_cache(maxsize=256)
@@ -38,7 +40,7 @@ def lower(program: Program) -> Module:
     for index, statement in enumerate(program.body):
         if index in ordering.barriers:
             memories.barrier(widest_scope(program))
-        LOWERINGS[type(statement)](context, memories, statement)
+        _LOWERINGS[type(statement)](context, memories, statement)
     memories.copy_out()
     if program.grid.required:
         context.needs.add("RequiredSubgroupSize")
