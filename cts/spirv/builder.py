@@ -197,7 +197,7 @@ class Builder:
         """OpConstantNull."""
         return self.constant_op(Op.ConstantNull, type_id)
 
-    def variable(self, storage: StorageClass, pointee: int) -> int:
+    def variable(self, storage: int, pointee: int) -> int:
         """A module-scope variable, part of the entry point's interface."""
         found = self.global_op(Op.Variable, self.pointer_type(storage, pointee), storage)
         self._interface.append(found)
@@ -290,9 +290,45 @@ class Builder:
         self.emit(Op.Branch, header)
         self.label(after)
 
-    def function(self, result: int, parameters: Sequence[int], body: Callable[..., int]) -> int:
+    def carry(
+        self,
+        count: int,
+        carried: Sequence[tuple[int, int]],
+        body: Callable[[int, list[int]], Sequence[int]],
+    ) -> list[int]:
+        """``for (i = 0; i < count; ++i) values = body(i, values)``; the values after the loop.
+
+        ``carried`` are (type, first value); ``count`` is a uint32 id.
+        """
+        u32, boolean = self.int_type(32), self.declare(Op.TypeBool)
+        header, inside, again, after, advanced = (self.new_id() for _ in range(5))
+        zero, one, before = self.u32(0), self.u32(1), self.block
+        self.emit(Op.Branch, header)
+        self.label(header)
+        index = self.value(Op.Phi, u32, zero, before, advanced, again)
+        values, places = [], []
+        for type_id, first in carried:
+            values.append(self.value(Op.Phi, type_id, first, before, 0, again))
+            places.append(len(self._code) - 2)  # the 0, whose id the body makes
+        more = self.value(Op.ULessThan, boolean, index, count)
+        self.emit(Op.LoopMerge, after, again, 0)
+        self.emit(Op.BranchConditional, more, inside, after)
+        self.label(inside)
+        following = body(index, values)
+        self.emit(Op.Branch, again)
+        self.label(again)
+        self._code += (5 << 16 | Op.IAdd, u32, advanced, index, one)
+        self.emit(Op.Branch, header)
+        for place, value in zip(places, following, strict=True):
+            self._code[place] = value
+        self.label(after)
+        return values
+
+    def function(
+        self, result: int, parameters: Sequence[int], body: Callable[..., int | None]
+    ) -> int:
         """A function besides ``main``: ``body`` gets the ids of the parameters, appends to the
-        function, and gives the id of what is returned."""
+        function, and gives the id of what is returned; None for a void ``result``."""
         for type_id in (result, *parameters):
             self._note_value(type_id)
         signature = self.declare(Op.TypeFunction, result, *parameters)
@@ -307,7 +343,11 @@ class Builder:
         for type_id, argument in zip(parameters, arguments, strict=True):
             self._functions += (3 << 16 | extended.Op.FunctionParameter, type_id, argument)
         self._functions += (2 << 16 | Op.Label, label, *local_variables, *code)
-        self._functions += (2 << 16 | extended.Op.ReturnValue, returned, 1 << 16 | Op.FunctionEnd)
+        if returned is None:
+            self._functions += (1 << 16 | Op.Return, 1 << 16 | Op.FunctionEnd)
+        else:
+            returning = (2 << 16 | extended.Op.ReturnValue, returned)
+            self._functions += (*returning, 1 << 16 | Op.FunctionEnd)
         return function
 
     def begin(self) -> None:

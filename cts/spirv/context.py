@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Iterable
 
-from cts.program.model import Component, MatrixType, Numbers, Program, Scope
+from cts.program.model import Component, MatrixType, Numbers, Program, Scope, Statement
+from cts.spirv import core
 from cts.spirv import opcodes as spv
 from cts.spirv.builder import Builder
 from cts.spirv.opcodes import BuiltIn, Op, StorageClass
@@ -35,6 +37,10 @@ class Context:
         self.u32 = self.builder.int_type(32)
         self.parameters = bytearray()
         self.parameter_block = 0
+        self.iteration = 0
+        """The index of the innermost loop; 0 outside of loops."""
+        self.lower: Callable[[Iterable[Statement]], None]
+        """Lowers statements inside a statement."""
         self._operands: dict[tuple[str, int], int] = {}
         self._matrix_types: dict[MatrixType, int] = {}
         self._builtins: dict[BuiltIn, int] = {}
@@ -170,12 +176,23 @@ class Context:
         vector = builder.value(Op.Load, builder.vector_type(self.u32, 3), variable)
         return builder.value(Op.CompositeExtract, self.u32, vector, 0)
 
-    def tile(self, scope: Scope, in_workgroup: bool) -> int:
-        """The index of the executing scope instance, in the dispatch or in its workgroup."""
+    @property
+    def widest_scope(self) -> Scope:
+        """The scope of the invocations that act together."""
+        workgroup = any(type.scope is Scope.WORKGROUP for type in self.program.matrix_types())
+        return Scope.WORKGROUP if workgroup else Scope.SUBGROUP
+
+    def tile(self, scope: Scope, in_workgroup: bool, turn: int = 0) -> int:
+        """The index of the executing scope instance, in the dispatch or in its workgroup; or
+        that of the subgroup ``turn`` further on."""
         builder = self.builder
         if scope is Scope.WORKGROUP:
             return builder.u32(0) if in_workgroup else self.builtin(BuiltIn.WorkgroupId)
         subgroup = self.builtin(BuiltIn.SubgroupId)
+        if turn:
+            further = builder.value(Op.IAdd, self.u32, subgroup, self.number(turn))
+            subgroups = builder.u32(self.program.grid.subgroups)
+            subgroup = builder.value(core.Op.UMod, self.u32, further, subgroups)
         if in_workgroup:
             return subgroup
         count = builder.u32(self.program.grid.subgroups)

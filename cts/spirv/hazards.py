@@ -8,10 +8,23 @@ makes it one with barriers of the matrix scope, where two statements of a tile c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from cts.program.model import Address, Layout, Length, Load, MatrixType, Program, Storage, Store
+from cts.program.model import (
+    Address,
+    Barrier,
+    Layout,
+    Length,
+    Load,
+    MatrixType,
+    Program,
+    Statement,
+    Storage,
+    Store,
+    walk,
+)
 
 
 @dataclass(frozen=True)
@@ -43,20 +56,35 @@ def _access(program: Program, type: MatrixType, address: Address, write: bool) -
     return Access(address.buffer, write, first, last, address.pitch * unit)
 
 
-def accesses(program: Program) -> Iterator[Access | None]:
-    """The access of every statement of the body; None where there is none."""
+def _loads(program: Program, body: Iterable[Statement]) -> Iterator[Access]:
+    """Accesses of statements that never store; those that move count as of the whole buffer."""
+    for statement in walk(body):
+        if not isinstance(statement, Load):
+            continue
+        address = statement.address
+        if address.step or address.turn:
+            buffer = program.buffer(address.buffer)
+            yield Access(address.buffer, False, 0, buffer.size * buffer.pointee.bytes, _ANY)
+        else:
+            yield _access(program, statement.type, address, write=False)
+
+
+_ANY = -1
+"""The pitch of what may be any tile's."""
+
+
+def accesses(program: Program) -> Iterator[tuple[Access, ...]]:
+    """The accesses of every statement of the body."""
     types = program.types()
     for statement in program.body:
         match statement:
-            case Load(type=type, address=address):
-                yield _access(program, type, address, write=False)
             case Store(value=value, address=address):
-                yield _access(program, types[value], address, write=True)
+                yield (_access(program, types[value], address, write=True),)
             case Length(buffer=buffer):
                 size = program.buffer(buffer).size * program.buffer(buffer).pointee.bytes
-                yield Access(buffer, True, 0, size, 0)
+                yield (Access(buffer, True, 0, size, 0),)
             case _:
-                yield None
+                yield tuple(_loads(program, (statement,)))
 
 
 @dataclass(frozen=True)
@@ -70,15 +98,17 @@ class Ordering:
 
 def order(program: Program) -> Ordering:
     """Where barriers are needed so that each tile's statements act in sequence."""
+    found = list(accesses(program))
+    shared = {b.name for b in program.buffers if b.storage is Storage.WORKGROUP}
+    flat = [access for group in found for access in group]
+    shared |= {a.buffer for a, b in itertools.combinations(flat, 2) if a.conflicts(b)}
     open_accesses: list[Access] = []
     barriers: set[int] = set()
-    shared = {b.name for b in program.buffers if b.storage is Storage.WORKGROUP}
-    for index, access in enumerate(accesses(program)):
-        if access is None:
-            continue
-        if any(access.conflicts(before) for before in open_accesses):
-            barriers.add(index)
-            shared.add(access.buffer)
+    for index, group in enumerate(found):
+        if isinstance(program.body[index], Barrier):
             open_accesses.clear()
-        open_accesses.append(access)
+        if any(access.conflicts(before) for access in group for before in open_accesses):
+            barriers.add(index)
+            open_accesses.clear()
+        open_accesses += group
     return Ordering(frozenset(barriers), frozenset(shared))

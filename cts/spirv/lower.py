@@ -8,9 +8,10 @@ Nothing here is shared with the oracle: what a program means is worked out twice
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 
-from cts.program.model import Program, Scope
-from cts.spirv import matrix2, statements
+from cts.program.model import Program, Statement
+from cts.spirv import elements, flow, matrix2, statements
 from cts.spirv import opcodes as spv
 from cts.spirv.context import Context
 from cts.spirv.hazards import order
@@ -20,7 +21,12 @@ from cts.spirv.opcodes import Op
 
 __all__ = ["Module", "lower"]
 
-_LOWERINGS = {**statements.LOWERINGS, **matrix2.LOWERINGS}
+_LOWERINGS = {
+    **statements.LOWERINGS,
+    **matrix2.LOWERINGS,
+    **elements.LOWERINGS,
+    **flow.LOWERINGS,
+}
 
 
 @functools.lru_cache(maxsize=256)
@@ -34,13 +40,20 @@ def lower(program: Program) -> Module:
     builder = context.builder
     builder.begin()
     _local_size(context)
+    elements.control(context)
     ordering = order(program)
     memories = Memories(context, ordering.shared)
+
+    def lower_all(body: Iterable[Statement]) -> None:
+        for statement in body:
+            _LOWERINGS[type(statement)](context, memories, statement)
+
+    context.lower = lower_all
     memories.copy_in()
     for index, statement in enumerate(program.body):
         if index in ordering.barriers:
-            memories.barrier(widest_scope(program))
-        _LOWERINGS[type(statement)](context, memories, statement)
+            memories.barrier(context.widest_scope)
+        lower_all((statement,))
     memories.copy_out()
     if program.grid.required:
         context.needs.add("RequiredSubgroupSize")
@@ -54,12 +67,6 @@ def lower(program: Program) -> Module:
         parameters=bytes(context.parameters),
         physical=memories.physical,
     )
-
-
-def widest_scope(program: Program) -> Scope:
-    """The scope of the invocations whose accesses may have to be ordered."""
-    workgroup = any(type.scope is Scope.WORKGROUP for type in program.matrix_types())
-    return Scope.WORKGROUP if workgroup else Scope.SUBGROUP
 
 
 def _local_size(context: Context) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cts.program.model import Address, Buffer, Scope, Storage
+from cts.program.model import Address, Barrier, Buffer, Scope, Storage, walk
+from cts.spirv import core
 from cts.spirv import opcodes as spv
 from cts.spirv.context import Context
 from cts.spirv.opcodes import BuiltIn, Memory, Op, Semantics, StorageClass
@@ -23,6 +24,9 @@ class Memories:
     def __init__(self, context: Context, shared: Iterable[str]) -> None:
         self.context = context
         self._shared = frozenset(shared)
+        self._by_access = any(
+            isinstance(it, Barrier) and it.by_access for it in walk(context.program.body)
+        )
         self._blocks: dict[str, int] = {}
         self._arrays: dict[str, int] = {}
         self._addresses = 0
@@ -116,14 +120,19 @@ class Memories:
         """Pointer to where the executing tile's matrix starts."""
         context, builder = self.context, self.context.builder
         in_workgroup = self._buffer(address.buffer).storage is Storage.WORKGROUP
-        tile = context.tile(scope, in_workgroup)
+        tile = context.tile(scope, in_workgroup, address.turn)
         pitch, offset = context.number(address.pitch), context.number(address.offset)
         base = builder.value(Op.IMul, context.u32, tile, pitch)
         index = builder.value(Op.IAdd, context.u32, base, offset)
+        if address.step and context.iteration:
+            step = context.number(address.step)
+            moved = builder.value(Op.IMul, context.u32, context.iteration, step)
+            index = builder.value(Op.IAdd, context.u32, index, moved)
         return self.pointer(address.buffer, index)
 
-    def operands(self, name: str) -> tuple[int, ...]:
-        """Memory operands for an access to the buffer called ``name``.
+    def operands(self, name: str, ordered: core.Memory | None = None) -> tuple[int, ...]:
+        """Memory operands for an access to the buffer called ``name``; ``ordered`` is what makes
+        it available or visible by itself, where the program's barriers leave that to it.
 
         An alignment must accompany every access through a physical pointer
         (VUID-StandaloneSpirv-PhysicalStorageBuffer64-04708); the size of the pointee's scalar
@@ -137,12 +146,16 @@ class Memories:
             tail = (buffer.pointee.component.bytes,)
         if name in self._shared:
             mask |= Memory.NonPrivatePointer
+            if ordered is not None and self._by_access:
+                scope = self.context.builder.u32(Scope.WORKGROUP)
+                return (int(mask | ordered), *tail, scope)
         return (int(mask), *tail) if mask else ()
 
-    def barrier(self, scope: Scope) -> None:
-        """All invocations of the scope instance wait, and see what the others wrote."""
-        semantics = _ORDERED | Semantics.UniformMemory | Semantics.WorkgroupMemory
-        self._barrier(scope, semantics)
+    def barrier(self, scope: Scope, by_access: bool = False) -> None:
+        """All invocations of the scope instance wait, and see what the others wrote; with
+        ``by_access`` only where the accesses themselves see to that."""
+        order = Semantics.AcquireRelease if by_access else _ORDERED
+        self._barrier(scope, order | Semantics.UniformMemory | Semantics.WorkgroupMemory)
 
     def _barrier(self, scope: Scope, semantics: Semantics) -> None:
         builder = self.context.builder

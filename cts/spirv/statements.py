@@ -18,6 +18,7 @@ from cts.program.model import (
     Storage,
     Store,
 )
+from cts.spirv import core
 from cts.spirv.context import Context
 from cts.spirv.memory import Memories
 from cts.spirv.opcodes import Op, Operands, StorageClass
@@ -38,7 +39,7 @@ def _load(context: Context, memories: Memories, statement: Load) -> None:
         pointer,
         _layout(context, address),
         stride,
-        *memories.operands(address.buffer),
+        *memories.operands(address.buffer, core.Memory.MakePointerVisible),
     )
 
 
@@ -52,7 +53,7 @@ def _store(context: Context, memories: Memories, statement: Store) -> None:
         context.values[statement.value],
         _layout(context, address),
         stride,
-        *memories.operands(address.buffer),
+        *memories.operands(address.buffer, core.Memory.MakePointerAvailable),
     )
 
 
