@@ -54,9 +54,7 @@ class Band:
             return ~inside
         if self.bits is not None:
             inside = actual == self.bits
-        if values is None:
-            return inside
-        if self.low is not None and self.high is not None:
+        if values is not None and self.low is not None and self.high is not None:
             inside |= (values >= self.low) & (values <= self.high)
         if not isinstance(self.flags, int) or self.flags:
             inside |= _flagged(np.asarray(self.flags, np.uint8), values, component)
@@ -65,7 +63,7 @@ class Band:
     @property
     def looks_at_numbers(self) -> bool:
         """Whether bits are not enough to decide."""
-        return self.low is not None or not isinstance(self.flags, int) or self.flags not in (0, 128)
+        return self.low is not None or bool(np.any(np.asarray(self.flags) & ~ANYTHING))
 
     def at(self, index: tuple[int, ...], shape: tuple[int, ...], component: Component) -> str:
         """The band of one element, for people."""
@@ -88,10 +86,13 @@ class Band:
         return " or ".join(parts) or "nothing"
 
 
-def _flagged(flags: NDArray[np.uint8], values: Floats, component: Component) -> Flags:
+def _flagged(flags: NDArray[np.uint8], values: Floats | None, component: Component) -> Flags:
+    anything = (flags & ANYTHING) != 0
+    if values is None:
+        return anything
     largest = float_format(component).maximum
     return (
-        ((flags & ANYTHING) != 0)
+        anything
         | (((flags & NAN) != 0) & np.isnan(values))
         | (((flags & PLUS_INFINITY) != 0) & (values == np.inf))
         | (((flags & MINUS_INFINITY) != 0) & (values == -np.inf))

@@ -58,7 +58,8 @@ class Adder:
     slots: int
     """Addends of an element, zeros included."""
     extra: float
-    """Roundings to 8-bit floats between the members of a chain, in roundings of the sums."""
+    """Roundings between the members of a chain to fewer bits than the sums have, counted in
+    roundings of the sums."""
 
     @property
     def rounding(self) -> float:
@@ -87,15 +88,16 @@ def adder(chain: FloatSum, latitude: Latitude) -> Adder:
     small = chain.component in FLOAT8
     stays_wide = small or not latitude.narrow_accumulation.possible
     precision = wide if stays_wide else narrow
-    between = (len(chain.products) - 1) * 2.0 ** (precision - result.precision) if small else 0.0
+    between = [float_format(held) for held in chain.results[:-1]]
+    kept += between
     return Adder(
         wide,
         precision,
-        narrow,
+        min([narrow, *(held.precision for held in between)]),
         result.precision < precision,
         max(held.minimum_exponent for held in kept),
         max(held.minimum_subnormal for held in kept),
         min(result.maximum, *(float_format(held).maximum for held in chain.kept)),
         chain.slots,
-        between,
+        sum(2.0 ** max(precision - held.precision, 0) for held in between),
     )

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from cts.program.model import Component, Scope
 from cts.program.records import FLEXIBLE, KHR, NV, PROPERTIES2, VECTOR
 from cts.program.requires import CAPABILITIES, FLEXIBLE_DIMENSIONS, NEEDS
+from reference import vector_info
 
 Record = Mapping[str, int]
 Types = tuple[Component, Component, Component, Component]
@@ -54,8 +55,9 @@ INTEGERS: tuple[Types, ...] = (
     (_S8, _S8, _S16, _S16),
     (_U8, _U8, _U8, _U8),
 )
-SIZES = ((16, 16, 16), (8, 8, 8), (16, 8, 32), (12, 20, 4))
-"""M, N, K of the KHR combinations; each type combination has at least two of them."""
+SIZES = ((16, 16, 16), (8, 8, 8), (16, 8, 32), (24, 40, 8))
+"""M, N, K of the KHR combinations; each type combination has at least two of them. All sizes of
+all subgroups divide the number of elements."""
 
 
 def _khr() -> Iterator[Record]:
@@ -119,38 +121,12 @@ def properties2(saturating: bool) -> tuple[Record, ...]:
     )
 
 
-def _vector(transpose: int) -> Iterator[Record]:
-    packed = Component.SINT8_PACKED
-    rows = (
-        (_F16, _F16, _F16, _F16, _F16),
-        (_U32, packed, _S8, _S32, _S32),
-        (_S8, _S8, _S8, _S32, _S32),
-        (_F32, _S8, _S8, _S32, _S32),
-        (_F16, _E4M3, _E4M3, _F16, _F16),
-        (_F16, _E5M2, _E5M2, _F16, _F16),
-        (_F32, _F32, _F32, _F32, _F32),
-        (_U32, Component.UINT8_PACKED, _U8, _U32, _U32),
-        (_U8, _U8, _U8, _U32, _U32),
-    )
-    names = (
-        "inputType",
-        "inputInterpretation",
-        "matrixInterpretation",
-        "biasInterpretation",
-        "resultType",
-    )
-    for row in rows:
-        floats = row[2] in (_F16, _F32)
-        if not transpose or floats:
-            yield {**dict(zip(names, map(int, row), strict=True)), "transpose": transpose}
-
-
 RECORDS: Mapping[str, tuple[Record, ...]] = {
     KHR: tuple(_khr()),
     NV: tuple(_nv()),
     FLEXIBLE: tuple(_flexible()),
     PROPERTIES2: properties2(saturating=False),
-    VECTOR: (*_vector(1), *_vector(0)),
+    VECTOR: vector_info.RECORDS,
 }
 """Every list, by command; for properties2 the one without saturation."""
 
@@ -219,10 +195,5 @@ PROPERTIES: Mapping[str, object] = {
     ".cooperativeMatrixFlexibleDimensionsMaxDimension": LARGEST_DIMENSION,
     "VkPhysicalDeviceCooperativeMatrix2PropertiesNV"
     ".cooperativeMatrixWorkgroupScopeReservedSharedMemory": 16384,
-    "VkPhysicalDeviceCooperativeVectorPropertiesNV.cooperativeVectorSupportedStages": (
-        _COMPUTE_STAGE
-    ),
-    "VkPhysicalDeviceCooperativeVectorPropertiesNV.maxCooperativeVectorComponents": 128,
-    "VkPhysicalDeviceCooperativeVectorPropertiesNV.cooperativeVectorTrainingFloat16Accumulation": 1,
-    "VkPhysicalDeviceCooperativeVectorPropertiesNV.cooperativeVectorTrainingFloat32Accumulation": 1,
+    **vector_info.PROPERTIES,
 }

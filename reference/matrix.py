@@ -24,7 +24,7 @@ from reference.component import Bits, Flags, decode, decode_int, encode_int
 from reference.exact import integer_products, signed_parts
 from reference.floats import FloatAccept
 from reference.latitude import VULKAN, Latitude
-from reference.values import Exact, FloatSum, Scattered, Value
+from reference.values import Exact, FloatSum, Reduced, Scattered, Value
 
 
 class Undetermined(ValueError):
@@ -34,7 +34,7 @@ class Undetermined(ValueError):
 
 def multiply_add(statement: MulAdd, a: Value, b: Value, c: Value) -> Value:
     """The value of ``statement``, given its operands'."""
-    if not isinstance(a, Exact) or not isinstance(b, Exact) or isinstance(c, Scattered):
+    if not isinstance(a, Exact) or not isinstance(b, Exact) or isinstance(c, Scattered | Reduced):
         raise Undetermined(f"{statement.result}: an operand's elements are not known exactly")
     component = statement.type.component
     if component.is_float:
@@ -46,8 +46,8 @@ def multiply_add(statement: MulAdd, a: Value, b: Value, c: Value) -> Value:
 
 def _float_sum(component: Component, a: Exact, b: Exact, c: Exact | FloatSum) -> FloatSum:
     if isinstance(c, Exact):
-        return FloatSum(component, ((a, b),), c, frozenset({component, c.component}))
-    return FloatSum(component, (*c.products, (a, b)), c.c, c.kept | {component})
+        return FloatSum(component, ((a, b),), c, (component,))
+    return FloatSum(component, (*c.products, (a, b)), c.c, (*c.results, component))
 
 
 def _integer(statement: MulAdd, a: Exact, b: Exact, c: Exact) -> Exact:

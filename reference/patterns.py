@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cts.program.model import Component
 from reference.accept import Acceptance
 from reference.component import Bits, Flags, Floats, decode
 
@@ -87,18 +88,21 @@ def _what(
         return "memory was left as it was"
     values = decode(found, accept.component)
     expected = _expected(accept, tile)
-    same = _equal(values, expected.T, mask) if expected.shape[0] == expected.shape[1] else False
-    if same:
+
+    def same(other: Floats) -> bool:
+        return _equal(values, other, mask, accept.component)
+
+    if expected.shape[0] == expected.shape[1] and same(expected.T):
         return "transposed"
     for other in range(min(wrong.shape[0], 64)):
-        if other != tile and _equal(values, _expected(accept, other), mask):
+        if other != tile and same(_expected(accept, other)):
             return f"tile {tile} holds tile {other}'s values"
     for hypothesis in hypotheses:
-        if _equal(values, hypothesis.values[tile], mask):
+        if same(hypothesis.values[tile]):
             return hypothesis.label
     for axis, name in ((0, "row"), (1, "column")):
         for step in (1, -1, 2, -2):
-            if _equal(values, np.roll(expected, -step, axis=axis), mask):
+            if same(np.roll(expected, -step, axis=axis)):
                 side = "after" if step > 0 else "before"
                 return f"each element is the one {abs(step)} {name}(s) {side} it"
     if mask.sum() > 1 and len(np.unique(found[mask])) == 1:
@@ -118,9 +122,11 @@ def _expected(accept: Acceptance, tile: int) -> Floats:
     return decode(np.broadcast_to(part.tight.bits, part.shape)[0], part.component)
 
 
-def _equal(values: Floats, other: Floats, mask: Flags) -> bool:
-    """Whether the wrong elements are, up to rounding, what ``other`` says."""
+def _equal(values: Floats, other: Floats, mask: Flags, component: Component) -> bool:
+    """Whether the wrong elements are, up to the rounding of floats, what ``other`` says."""
     a, b = values[mask], other[mask]
+    if component.is_integer:
+        return bool(np.array_equal(a, b))
     with np.errstate(invalid="ignore", over="ignore"):
         near = np.abs(a - b) <= np.abs(b) * 2.0**-8
     return bool(np.all(near | (a == b) | (np.isnan(a) & np.isnan(b))))

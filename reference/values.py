@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cts.program.matrix2 import Reduction
 from cts.program.model import Component, MatrixType
-from reference.component import Bits, Flags, float_format
+from reference.component import Bits, Flags, Floats
 
 Shape = tuple[int, int, int]
 
@@ -46,8 +47,8 @@ class FloatSum:
     """The factors of each multiply-add."""
     c: Exact
     """The first accumulator."""
-    kept: frozenset[Component]
-    """Component types in which partial sums are held between and after the multiply-adds."""
+    results: tuple[Component, ...]
+    """The result type of each multiply-add; the last is ``component``."""
 
     @property
     def shape(self) -> Shape:
@@ -60,14 +61,14 @@ class FloatSum:
         return 1 + sum(a.shape[2] for a, _ in self.products)
 
     @property
-    def precision(self) -> int:
-        """Significant bits of the narrowest type in which sums are kept."""
-        return min(float_format(kept).precision for kept in self.kept)
+    def kept(self) -> frozenset[Component]:
+        """Component types in which partial sums may be held."""
+        return frozenset({self.c.component, *self.results})
 
     def part(self, tiles: slice) -> FloatSum:
         """Some of the tiles."""
         products = tuple((a.part(tiles), b.part(tiles)) for a, b in self.products)
-        return FloatSum(self.component, products, self.c.part(tiles), self.kept)
+        return FloatSum(self.component, products, self.c.part(tiles), self.results)
 
 
 @dataclass(frozen=True)
@@ -98,4 +99,34 @@ class Scattered:
         return np.sort(codes)
 
 
-Value = Exact | FloatSum | Scattered
+@dataclass(frozen=True)
+class Reduced:
+    """A float reduction with more than one legal result.
+
+    ``low`` and ``high`` are [tiles, groups down, groups across] and broadcast to the result, whose
+    elements are the same throughout a group.
+    """
+
+    type: MatrixType
+    reduction: Reduction
+    tiles: int
+    sums: Floats
+    """The sums of the elements, in binary64."""
+    low: Floats
+    high: Floats
+    free: Flags
+    """Groups of which nothing is known: a NaN, an infinity or an overflow may be among them."""
+    addends: int
+
+    @property
+    def component(self) -> Component:
+        """Component type of the matrix."""
+        return self.type.component
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(tiles, rows, columns)."""
+        return self.tiles, self.type.rows, self.type.columns
+
+
+Value = Exact | FloatSum | Scattered | Reduced
