@@ -102,7 +102,7 @@ def escape(text: str) -> str:
     """``text`` on one line, as Markdown that shows exactly it."""
     plain = html.escape(one_line(text), quote=False)
     plain = re.sub(r"([\\`*_\[\]#|~$])", r"\\\1", plain)
-    plain = re.sub(r"^(\d*)([-+.)])", r"\1\\\2", plain)
+    plain = re.sub(r"^(\d+(?=[.)])|(?=[-+]))", r"\1\\", plain)
     # A zero-width space keeps a host from making mentions, references and links of these.
     return re.sub(r"(@|\\#|:(?=//)|www\.)", r"\1&#8203;", plain)
 
