@@ -15,7 +15,7 @@ from typing import Final
 
 from cts.device.protocol import DeviceInfo
 from cts.program.limits import over_limits
-from cts.program.model import Component, MatrixType, MulAdd, Program, Scope, Use
+from cts.program.model import Component, MatrixType, MulAdd, Program, Scope, Use, walk
 from cts.program.requires import FLEXIBLE_DIMENSIONS, Need
 from cts.program.valid import invalid
 
@@ -290,7 +290,7 @@ def _cover(program: Program, info: DeviceInfo) -> tuple[list[Combination], list[
     covered: dict[Combination, None] = {}
     gaps: list[str] = []
     multiplied: set[MatrixType] = set()
-    for statement in program.body:
+    for statement in walk(program.body):
         if not isinstance(statement, MulAdd):
             continue
         operands = (types[statement.a], types[statement.b], types[statement.c], statement.type)

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from cts.program import expression
 from cts.program.matrix2 import ConvertUse, Locate, PerElement, Reduce
 from cts.program.model import (
     Address,
+    Barrier,
+    Binary,
+    Branch,
     Buffer,
+    Convert,
     Form,
     Length,
     Load,
     MatrixType,
     MulAdd,
+    Negate,
     Numbers,
     Program,
     Rebuild,
+    Repeat,
+    Scale,
     Scope,
     Splat,
     Stamp,
+    Statement,
     Storage,
     Store,
+    Through,
 )
 
 _STORAGE = {
@@ -43,11 +52,28 @@ def describe(program: Program) -> str:
     Strides, offsets and pitches count elements of the buffer's type.
     """
     lines = [_grid(program), *map(_buffer, program.buffers)]
-    lines += [_STATEMENTS[type(statement)](program, statement) for statement in program.body]
+    lines += _body(program, program.body)
     lines.append(f"strides and offsets: {_NUMBERS[program.numbers]}")
+    if program.controls:
+        modes = ", ".join(f"{it.mode.value} {it.width}" for it in program.controls)
+        lines.append(f"execution modes: {modes}")
+    if program.precise:
+        lines.append("float arithmetic on elements is not contracted")
     if program.specialized:
         lines.append(f"specialization constants: {', '.join(sorted(program.specialized))}")
     return "\n".join(lines)
+
+
+def _body(program: Program, body: Iterable[Statement]) -> list[str]:
+    return [
+        line
+        for statement in body
+        for line in _STATEMENTS[type(statement)](program, statement).split("\n")
+    ]
+
+
+def _indented(program: Program, body: Iterable[Statement]) -> list[str]:
+    return ["  " + line for line in _body(program, body)]
 
 
 def matrix(type: MatrixType) -> str:
@@ -84,6 +110,8 @@ def _place(program: Program, address: Address) -> str:
     return (
         f"{buffer.name} ({_STORAGE[buffer.storage]} of {buffer.pointee}), {layout}, "
         f"stride {address.stride}, offset {address.offset}, {address.pitch} per tile"
+        + (f", {address.step} per iteration" if address.step else "")
+        + (f", the tile of the subgroup {address.turn} further on" if address.turn else "")
     )
 
 
@@ -155,6 +183,49 @@ def _locate(program: Program, it: Locate) -> str:
     return f"{it.result} = {expression.text(it.function)} of each component m of {it.value}"
 
 
+def _convert(program: Program, it: Convert) -> str:
+    saturating = ", saturating" if it.saturating else ""
+    return f"{it.result} = {it.value} as {matrix(it.type)} by {it.by.value}{saturating}"
+
+
+def _negate(program: Program, it: Negate) -> str:
+    return f"{it.result} = -{it.value}"
+
+
+def _binary(program: Program, it: Binary) -> str:
+    return f"{it.result} = {it.left} {it.operator.value} {it.right}, element by element"
+
+
+def _scale(program: Program, it: Scale) -> str:
+    return f"{it.result} = {it.value} times the scalar 0x{it.bits:x}"
+
+
+def _through(program: Program, it: Through) -> str:
+    if len(it.values) == 1:
+        return f"{it.result} = {it.values[0]} through {it.via.value}"
+    return f"{it.result} = number {it.index} of {', '.join(it.values)} through {it.via.value}"
+
+
+def _barrier(program: Program, it: Barrier) -> str:
+    by = "the accesses" if it.by_access else "the barrier"
+    return f"barrier of the {it.scope.name.lower()}, made available and visible by {by}"
+
+
+def _branch(program: Program, it: Branch) -> str:
+    lines = [f"if bit {it.bit} of the tile's index is set", *_indented(program, it.then)]
+    lines += ["else", *_indented(program, it.otherwise), "end"]
+    lines += [f"{m.result} = {m.then} if it was, else {m.otherwise}" for m in it.results]
+    return "\n".join(lines)
+
+
+def _repeat(program: Program, it: Repeat) -> str:
+    first = "".join(f", {carry.name} = {carry.initial}" for carry in it.carried)
+    lines = [f"repeat {it.count} times{first} at first", *_indented(program, it.body)]
+    lines += [f"  {carry.name} becomes {carry.following}" for carry in it.carried]
+    lines += ["end", *(f"{carry.result} = {carry.name} at last" for carry in it.carried)]
+    return "\n".join(lines)
+
+
 _STATEMENTS: dict[Any, Callable[[Program, Any], str]] = {
     Load: _load,
     Store: _store,
@@ -167,5 +238,13 @@ _STATEMENTS: dict[Any, Callable[[Program, Any], str]] = {
     ConvertUse: _convert_use,
     PerElement: _per_element,
     Locate: _locate,
+    Convert: _convert,
+    Negate: _negate,
+    Binary: _binary,
+    Scale: _scale,
+    Through: _through,
+    Barrier: _barrier,
+    Branch: _branch,
+    Repeat: _repeat,
 }
 """One function for each kind of statement."""

@@ -10,28 +10,48 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
+from cts.program.controls import contradiction
+from cts.program.element_rules import (
+    broken_binary,
+    broken_convert,
+    broken_negate,
+    broken_scale,
+    broken_through,
+    repeated_name,
+)
 from cts.program.matrix2 import ConvertUse, Locate, Matrix2, PerElement, Reduce
 from cts.program.matrix2_rules import broken
 from cts.program.model import (
     Address,
+    Barrier,
+    Binary,
+    Branch,
     Component,
+    Convert,
     Form,
     Layout,
     Length,
     Load,
     MatrixType,
     MulAdd,
+    Negate,
     Program,
     Rebuild,
+    Repeat,
+    Scale,
     Scope,
     Splat,
     Stamp,
+    Statement,
     Storage,
     Store,
+    Through,
     Use,
+    walk,
 )
 
 _PACKED = frozenset({Component.SINT8_PACKED, Component.UINT8_PACKED})
@@ -74,19 +94,36 @@ def _check(program: Program) -> None:
             f"Nothing can point to {pointee} (buffer {buffer.name}).",
         )
         _demand(buffer.size > 0, f"Buffer {buffer.name} is empty.")
-    types: Types = {}
-    for statement in program.body:
+    reason = contradiction(program.controls)
+    _demand(reason is None, reason or "")
+    twice = repeated_name(program.body)
+    _demand(twice is None, f"{twice} is assigned twice.")
+    _check_body(program, program.body, {})
+    for load in _unlooped(program.body):
+        _demand(load.address.step == 0, f"Load of {load.result}: only in a loop is there a step.")
+
+
+def _check_body(program: Program, body: Iterable[Statement], types: Types) -> Types:
+    """Checks the statements of a body, and adds what they define to ``types``."""
+    for statement in body:
         _CHECKS[type(statement)](program, statement, types)
+    return types
 
 
 def _check_load(program: Program, it: Load, types: Types) -> None:
     _matrix(it.type)
     _address(program, it.type, it.address, f"Load of {it.result}")
+    _demand(it.address.turn >= 0, f"Load of {it.result}: a turn isn't negative.")
+    _demand(
+        it.address.turn == 0 or it.type.scope is Scope.SUBGROUP,
+        f"Load of {it.result}: only subgroups take turns.",
+    )
     _assign(it.result, it.type, types)
 
 
 def _check_store(program: Program, it: Store, types: Types) -> None:
     _demand(it.value in types, f"Store of {it.value}, which has no value yet.")
+    _demand(it.address.step == it.address.turn == 0, f"Store of {it.value}: stores stay in place.")
     _store(program, types[it.value], it.address, it.value)
 
 
@@ -243,6 +280,90 @@ def _check_matrix2(program: Program, it: Matrix2, types: Types) -> None:
     _assign(it.result, it.type, types)
 
 
+def _check_element(rule: Callable[[Any, Types], str | None]) -> Callable[..., None]:
+    """The check of a statement that defines one value, by a rule that gives a reason."""
+
+    def check(program: Program, it: Any, types: Types) -> None:
+        reason = rule(it, types)
+        _demand(reason is None, reason or "")
+        for name, type in it.defines(types):
+            _assign(name, type, types)
+
+    return check
+
+
+def _check_barrier(program: Program, it: Barrier, types: Types) -> None:
+    _demand(
+        it.scope in (Scope.WORKGROUP, Scope.SUBGROUP), "A barrier is of a workgroup or a subgroup."
+    )
+    ways = {other.by_access for other in program.body if isinstance(other, Barrier)}
+    _demand(len(ways) == 1, "Accesses are ordered by all barriers of a program or by none.")
+
+
+def _inside(body: Iterable[Statement]) -> None:
+    for statement in walk(body):
+        _demand(
+            not isinstance(statement, Store | Length | Barrier),
+            "Branches and loops hold no stores and no barriers.",
+        )
+
+
+def _check_branch(program: Program, it: Branch, types: Types) -> None:
+    _demand(0 <= it.bit < 32, "A branch is taken by one of 32 bits.")
+    _inside((*it.then, *it.otherwise))
+    then = _check_body(program, it.then, dict(types))
+    otherwise = _check_body(program, it.otherwise, dict(types))
+    for merge in it.results:
+        _demand(merge.then in then, f"{merge.result}: {merge.then} has no value there.")
+        _demand(
+            merge.otherwise in otherwise, f"{merge.result}: {merge.otherwise} has no value there."
+        )
+        _demand(
+            then[merge.then] == otherwise[merge.otherwise], f"{merge.result}: the types differ."
+        )
+    for merge in it.results:
+        _assign(merge.result, then[merge.then], types)
+
+
+def _unlooped(body: Iterable[Statement]) -> Iterator[Load]:
+    """The loads that no loop inside ``body`` holds."""
+    for statement in body:
+        match statement:
+            case Load():
+                yield statement
+            case Branch():
+                yield from _unlooped((*statement.then, *statement.otherwise))
+            case _:
+                pass
+
+
+def _check_repeat(program: Program, it: Repeat, types: Types) -> None:
+    _demand(it.count >= 0, "A loop has no negative number of iterations.")
+    _inside(it.body)
+    for carry in it.carried:
+        _demand(carry.initial in types, f"{carry.name}: {carry.initial} has no value yet.")
+    inner = dict(types)
+    for carry in it.carried:
+        _assign(carry.name, types[carry.initial], inner)
+    inner = _check_body(program, it.body, inner)
+    for carry in it.carried:
+        _demand(carry.following in inner, f"{carry.name}: {carry.following} has no value there.")
+        _demand(inner[carry.following] == types[carry.initial], f"{carry.name}: the types differ.")
+    for load in _unlooped(it.body):
+        address, what = load.address, f"Load of {load.result}"
+        _demand(address.step >= 0, f"{what}: steps aren't negative.")
+        unit = program.buffer(address.buffer).pointee.bytes
+        alignment = min(16, _shape(load.type, address.layout)[1])
+        _demand(
+            address.step * unit % alignment == 0,
+            f"{what}: a step of {address.step * unit} bytes isn't a multiple of {alignment}.",
+        )
+        end = address.offset + max(0, it.count - 1) * address.step
+        _address(program, load.type, replace(address, offset=end), what)
+    for carry in it.carried:
+        _assign(carry.result, types[carry.initial], types)
+
+
 _CHECKS: dict[Any, Callable[[Program, Any, Types], None]] = {
     Load: _check_load,
     Store: _check_store,
@@ -255,5 +376,13 @@ _CHECKS: dict[Any, Callable[[Program, Any, Types], None]] = {
     ConvertUse: _check_matrix2,
     PerElement: _check_matrix2,
     Locate: _check_matrix2,
+    Convert: _check_element(broken_convert),
+    Negate: _check_element(broken_negate),
+    Binary: _check_element(broken_binary),
+    Scale: _check_element(broken_scale),
+    Through: _check_element(broken_through),
+    Barrier: _check_barrier,
+    Branch: _check_branch,
+    Repeat: _check_repeat,
 }
 """One function for each kind of statement."""
