@@ -150,13 +150,22 @@ def pack(frame: Frame, arena: Arena | None = None) -> bytes:
 class Decoder:
     """Turns a stream of bytes into frames, however it is cut."""
 
-    def __init__(self, arena: Arena | None = None) -> None:
+    def __init__(self, arena: Arena | None = None, banner: bool = False) -> None:
+        """``banner``: skip what comes before the first frame, such as a login's greeting."""
         self.arena = arena
+        self._banner = banner
         self._pending = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Frame]:
         """The frames that ``data`` completes; ProtocolError at the first byte that is wrong."""
         self._pending += data
+        if self._banner:
+            start = self._pending.find(MAGIC)
+            if start < 0:  # the end may be the beginning of a frame
+                del self._pending[: -len(MAGIC)]
+                return
+            del self._pending[:start]
+            self._banner = False
         while (frame := self._next()) is not None:
             yield frame
 

@@ -101,8 +101,9 @@ class ServerProcess:
         self._limits = limits
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
         self._stderr_mark = 0
-        self._decoder = Decoder()
+        self._decoder = Decoder(banner=True)
         self._frames: deque[Frame] = deque()
+        self._garbage = ""
         self._arena = Arena.create()
         self.phase = "start"
         try:
@@ -235,6 +236,8 @@ class ServerProcess:
                     return frame
                 else:
                     raise self.gone(f"unexpected message {frame.kind[:40]}")
+            if self._garbage:
+                raise self.gone(self._garbage)
             left = deadline - time.monotonic()
             if left <= 0 or not self._reader.poll(left * 1000):
                 raise Stuck(self.phase, self.stderr_tail(), limit)
@@ -244,7 +247,7 @@ class ServerProcess:
             try:
                 self._frames.extend(self._decoder.feed(data))
             except ProtocolError as error:
-                raise self.gone(str(error)) from error
+                self._garbage = str(error)  # first what came before it
 
     def _reap(self, patience: float) -> None:
         # A process in an uninterruptible call of a driver outlives even SIGKILL for a while.
