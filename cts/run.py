@@ -102,6 +102,10 @@ class _GiveUp(BaseException):
     """Nothing that is drawn is supported. Not an Exception, so that it ends the whole pass."""
 
 
+class _SuiteFault(BaseException):
+    """The suite failed; the cause says how. Not an Exception, so that it ends the whole pass."""
+
+
 def run_case(case: Case, device: Device, profile: Profile, seed: int) -> CaseResult:
     """Run ``case`` on ``device`` to its end. Never raises for anything that device or case
     do; KeyboardInterrupt and a full disk pass through."""
@@ -196,7 +200,7 @@ def _attempt(case: Case, subject: Subject, profile: Profile, seed: int) -> _Atte
     """One pass of Hypothesis over the case."""
     import hypothesis
     from hypothesis import strategies as st
-    from hypothesis.errors import FlakyFailure, Unsatisfiable
+    from hypothesis.errors import FlakyFailure, HypothesisException, Unsatisfiable
 
     raised: dict[type[Finding], Finding] = {}
 
@@ -220,9 +224,12 @@ def _attempt(case: Case, subject: Subject, profile: Profile, seed: int) -> _Atte
                 return
             raised[type(finding)] = finding
             raise
-        except (OSError, DeviceError) as error:
-            stop_if_hopeless(error)
+        except HypothesisException:
             raise
+        except Exception as error:
+            # The suite's own fault: nothing is gained by shrinking it.
+            stop_if_hopeless(error)
+            raise _SuiteFault from error
         if profile.target:
             for types, ratio in subject.ratios.items():
                 if math.isfinite(ratio):
@@ -232,6 +239,9 @@ def _attempt(case: Case, subject: Subject, profile: Profile, seed: int) -> _Atte
         example()
     except _GiveUp:
         return _Attempt()
+    except _SuiteFault as fault:
+        assert fault.__cause__ is not None
+        return _Attempt(errors=(fault.__cause__,))
     except Unsatisfiable as error:
         tally = subject.tally
         explained = tally.examples or tally.rejected or tally.refused
