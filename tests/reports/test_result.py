@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -261,3 +262,10 @@ def test_lone_surrogates_do_not_stop_a_report(tmp_path: Path) -> None:
         path.read_text("utf-8")
     reports.save(sample, tmp_path / "result.json")
     assert reports.load(tmp_path)["notes"] == ["\udfff"]
+
+
+def test_every_member_of_the_schema_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "report.md").read_text("utf-8")
+    documented = set(re.findall(r"`(\w+)`", page))
+    for node in nodes(validate.schema()):
+        assert set(node.get("properties", {})) <= documented
