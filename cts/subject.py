@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -68,6 +69,16 @@ class Tally:
     """Reasons why examples weren't supported."""
     refused: int = 0
     """Requests that the supervisor refused after too many hangs."""
+    own: array[float] = field(default_factory=lambda: array("d"))
+    """Seconds of each example outside the driver: from the end of the example before it."""
+    _last: tuple[float, float] = field(default_factory=lambda: (time.perf_counter(), 0.0))
+
+    def example_done(self) -> None:
+        """Count an example and what it cost besides the driver's own work."""
+        now, driver = time.perf_counter(), self.seconds["pipeline"] + self.seconds["dispatch"]
+        self.own.append(now - self._last[0] - (driver - self._last[1]))
+        self._last = now, driver
+        self.examples += 1
 
     @contextmanager
     def time(self, part: str) -> Iterator[None]:
@@ -212,7 +223,7 @@ class Subject:
         self._commit()
 
     def _commit(self) -> None:
-        self.tally.examples += 1
+        self.tally.example_done()
         for key, value in self._events:
             counter = self.tally.distribution.setdefault(key, Counter())
             counter[value if value in counter or len(counter) < DISTINCT else "other"] += 1
