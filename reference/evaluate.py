@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from cts.program.matrix2 import ConvertUse, Locate, PerElement, Reduce
 from cts.program.model import (
     Address,
     Component,
@@ -22,14 +23,17 @@ from cts.program.model import (
     Store,
     Use,
 )
+from reference import reduction
 from reference.component import bits_dtype
+from reference.elements import located, per_element, settled, use_converted
 from reference.expectation import Expectation, Judgement, Lengths, Stored, Violation
 from reference.hypotheses import Source, of_value
 from reference.latitude import VULKAN, Latitude
 from reference.layout import Region, region
 from reference.matrix import Undetermined, acceptance, multiply_add
 from reference.memory import Memory
-from reference.values import Exact, Scattered, Value
+from reference.reduction import StoredReduction, reduced
+from reference.values import Exact, Reduced, Scattered, Value
 
 __all__ = ["Expectation", "Judgement", "Undetermined", "Violation", "evaluate"]
 
@@ -97,6 +101,15 @@ class _Evaluation:
                     self._define(statement, self._stamp(statement))
                 case Rebuild():
                     self._define(statement, self.values[statement.value])
+                case Reduce():
+                    source = settled(self.values[statement.value], statement.result)
+                    self._define(statement, reduced(statement, source))
+                case ConvertUse():
+                    self._define(statement, use_converted(statement, self.values))
+                case PerElement():
+                    self._define(statement, per_element(statement, self.values))
+                case Locate():
+                    self._define(statement, located(statement, self.values))
                 case Store():
                     self._store(index, statement)
                 case Length():
@@ -142,7 +155,15 @@ class _Evaluation:
         value = self.values[name]
         matrix = self.types[name]
         where = self._region(matrix, statement.address)
-        accept = value if isinstance(value, Scattered) else acceptance(value, self.latitude)
         suspects = lambda: of_value(name, self.sources, self.values)  # noqa: E731
-        stored = Stored(index, name, matrix, where, accept, suspects)
+        stored: Stored
+        if isinstance(value, Reduced):
+            accept = reduction.acceptance(value)
+            rule = (value.reduction, value.free)
+            stored = StoredReduction(index, name, matrix, where, accept, suspects, *rule)
+        elif isinstance(value, Scattered):
+            stored = Stored(index, name, matrix, where, value, suspects)
+        else:
+            accepted = acceptance(value, self.latitude)
+            stored = Stored(index, name, matrix, where, accepted, suspects)
         self.memory[statement.address.buffer].store(where, stored, value)

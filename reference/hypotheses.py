@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from cts.program.matrix2 import Matrix2
 from cts.program.model import Load, MulAdd, Rebuild, Splat, Stamp
 from reference.component import Floats, decode, decode_int, encode, encode_int
 from reference.matrix import multiply_add
 from reference.patterns import Hypothesis
 from reference.values import Exact, FloatSum, Value
 
-Source = Load | MulAdd | Splat | Stamp | Rebuild
+Source = Load | MulAdd | Splat | Stamp | Rebuild | Matrix2
 
 
 def of_value(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from cts.program.matrix2 import ConvertUse, Locate, PerElement, Reduce
 from cts.program.model import (
     Address,
     Buffer,
@@ -33,6 +34,7 @@ from reference.adders import Arithmetic, multiply_add
 from reference.component import Bits, bits_dtype, decode, decode_int, encode, encode_int
 from reference.evaluate import length_region
 from reference.layout import Image, Region, region
+from reference.machine_matrix2 import Matrix2Steps
 
 
 class Ownership(enum.Enum):
@@ -57,7 +59,7 @@ class Behaviour:
     """Lists of combinations come in another order."""
 
 
-class Machine:
+class Machine(Matrix2Steps):
     """One run of one program."""
 
     def __init__(
@@ -89,6 +91,14 @@ class Machine:
                     self.values[statement.result] = self.stamp(statement)
                 case Rebuild():
                     self.values[statement.result] = self.values[statement.value]
+                case Reduce():
+                    self.values[statement.result] = self.reduce(statement)
+                case ConvertUse():
+                    self.values[statement.result] = self.convert_use(statement)
+                case PerElement():
+                    self.values[statement.result] = self.per_element(statement)
+                case Locate():
+                    self.values[statement.result] = self.locate(statement)
                 case Store():
                     self.store(statement)
                 case Length():
