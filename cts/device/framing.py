@@ -2,7 +2,7 @@
 
 A frame is a fixed head, a JSON object, and binary blobs:
 
-    magic "coop" | version u16 | flags u16 | bytes of JSON u32 | bytes of blobs u64
+    magic 4 bytes | version u16 | flags u16 | bytes of JSON u32 | bytes of blobs u64
 
 little-endian. The JSON object has a ``kind`` and the sizes of the blobs. The blobs follow the
 JSON one after another (inline), or lie in an :class:`Arena` that both sides have mapped, each
@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-MAGIC = b"coop"
+MAGIC = b"\x89cts"
+"""Not text, so that no greeting contains it."""
 VERSION = 1
 HEAD = struct.Struct("<4sHHIQ")
 IN_ARENA = 1
