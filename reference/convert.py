@@ -176,6 +176,8 @@ def overflow_choices(elements: Elements, actual: Bits) -> dict[str, int]:
     """How often a device went to the special value and how often to the largest finite one,
     where both were open."""
     split = elements.bits != elements.other
+    if not split.any():
+        return {}
     taken = actual[split]
     largest = np.minimum(
         magnitude_code(elements.bits[split], elements.component),

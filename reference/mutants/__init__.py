@@ -8,7 +8,16 @@ replace the device's. So a mutant of a real driver is that driver but for the fa
 from __future__ import annotations
 
 from cts.device.protocol import Device
-from reference.mutants import arithmetic, conversions, memory, queries, trouble, values
+from reference.mutants import (
+    arithmetic,
+    conversions,
+    convert_memory,
+    convert_values,
+    memory,
+    queries,
+    trouble,
+    values,
+)
 from reference.mutants.base import Mutant
 
 _ALL: tuple[Mutant, ...] = (
@@ -18,6 +27,8 @@ _ALL: tuple[Mutant, ...] = (
     *queries.MUTANTS,
     *trouble.MUTANTS,
     *conversions.MUTANTS,
+    *convert_memory.MUTANTS,
+    *convert_values.MUTANTS,
 )
 MUTANTS: dict[str, Mutant] = {mutant.name: mutant for mutant in _ALL}
 
