@@ -68,8 +68,13 @@ class Memories:
         self._blocks[buffer.name] = variable
 
     def _allocate(self, buffer: Buffer) -> None:
+        # Where a workgroup array starts is the implementation's choice, yet pointers have to be
+        # aligned to up to 16 bytes (VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986). Whole
+        # units of 16 bytes leave no array at an odd place, whatever the types of the others.
         builder = self.context.builder
-        array = builder.array_type(self.element_type(buffer), builder.u32(buffer.size))
+        unit = max(1, 16 // buffer.pointee.bytes)
+        length = -(-buffer.size // unit) * unit
+        array = builder.array_type(self.element_type(buffer), builder.u32(length))
         self._arrays[buffer.name] = builder.variable(StorageClass.Workgroup, array)
 
     def _push_addresses(self) -> None:
