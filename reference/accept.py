@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,25 +45,44 @@ class Band:
     high: Floats | None = None
     """Any number of the closed interval; +0 and -0 are the same number."""
     flags: NDArray[np.uint8] | int = 0
+    center: Floats | None = None
+    radius: Floats | float = 0.0
+    """Any number within ``radius`` of ``center``."""
 
     def contains(self, actual: Bits, values: Floats | None, component: Component) -> Flags:
         """Where ``actual`` (decoded: ``values``, needed only if the band looks at numbers) lies in
         the band."""
-        inside = np.zeros(actual.shape, bool)
         if isinstance(self.flags, int) and self.flags & ANYTHING:
-            return ~inside
+            return np.ones(actual.shape, bool)
+        parts: list[Flags] = []
         if self.bits is not None:
-            inside = actual == self.bits
+            parts.append(actual == self.bits)
         if values is not None and self.low is not None and self.high is not None:
-            inside |= (values >= self.low) & (values <= self.high)
+            parts.append((values >= self.low) & (values <= self.high))
+        if values is not None and self.center is not None:
+            with np.errstate(invalid="ignore"):
+                parts.append(np.abs(values - self.center) <= self.radius)
         if not isinstance(self.flags, int) or self.flags:
-            inside |= _flagged(np.asarray(self.flags, np.uint8), values, component)
+            parts.append(_flagged(np.asarray(self.flags, np.uint8), values, component))
+        inside = parts[0] if parts else np.zeros(actual.shape, bool)
+        for part in parts[1:]:
+            inside = inside | part
         return inside
 
     @property
     def looks_at_numbers(self) -> bool:
         """Whether bits are not enough to decide."""
-        return self.low is not None or bool(np.any(np.asarray(self.flags) & ~ANYTHING))
+        if self.low is not None or self.center is not None:
+            return True
+        return bool(np.any(np.asarray(self.flags) & ~ANYTHING))
+
+    def interval(self) -> tuple[Floats, Floats] | None:
+        """(lowest, highest) number of every element; None for bands without numbers."""
+        if self.low is not None and self.high is not None:
+            return self.low, self.high
+        if self.center is not None:
+            return self.center - self.radius, self.center + self.radius
+        return None
 
     def at(self, index: tuple[int, ...], shape: tuple[int, ...], component: Component) -> str:
         """The band of one element, for people."""
@@ -74,9 +93,9 @@ class Band:
         if self.bits is not None:
             bits = int(np.broadcast_to(self.bits, shape)[index])
             parts.append(f"0x{bits:0{component.bytes * 2}x} ({text(bits, component)})")
-        if self.low is not None and self.high is not None:
-            low = float(np.broadcast_to(self.low, shape)[index])
-            high = float(np.broadcast_to(self.high, shape)[index])
+        interval = self.interval()
+        if interval is not None:
+            low, high = (float(np.broadcast_to(end, shape)[index]) for end in interval)
             if low == high:
                 parts.append(number(low))
             elif low < high:
@@ -101,6 +120,7 @@ def _flagged(flags: NDArray[np.uint8], values: Floats | None, component: Compone
     )
 
 
+_Any = TypeVar("_Any", bound=np.generic)
 EVERYTHING = Band(flags=ANYTHING)
 
 
@@ -113,6 +133,9 @@ class Level(enum.IntEnum):
     REQUIRED = 3
 
 
+Deferred = Callable[[], Band]
+
+
 @dataclass(frozen=True)
 class Accept:
     """The acceptance set of every element of a batch of matrices."""
@@ -121,7 +144,8 @@ class Accept:
     shape: tuple[int, int, int]
     """(tiles, rows, columns)."""
     required: Band
-    policy: Band
+    policy: Band | Deferred
+    """Made only when something lies outside ``tight``, if it is a function."""
     tight: Band
     exact: Floats | None = None
     """The mathematically exact result where the bands are intervals around it."""
@@ -132,65 +156,74 @@ class Accept:
     explain: Callable[[tuple[int, int, int]], str] | None = None
     """Why one element's set is what it is."""
 
+    def band(self, level: Level) -> Band:
+        """The band that an element of ``level`` lies outside of."""
+        if level is Level.REQUIRED:
+            return self.required
+        if level is Level.POLICY:
+            return self.policy if isinstance(self.policy, Band) else self.policy()
+        return self.tight
+
     def part(self, tiles: slice) -> Accept:
         """The acceptance set of some of the tiles."""
         start, stop, _ = tiles.indices(self.shape[0])
         if (start, stop) == (0, self.shape[0]):
             return self
-        cut = _cutter(start, stop)
-        explain = self.explain
+        cut = _Cut(start, stop)
+        explain, policy = self.explain, self.policy
         return Accept(
             self.component,
             (stop - start, *self.shape[1:]),
-            _cut_band(self.required, cut),
-            _cut_band(self.policy, cut),
-            _cut_band(self.tight, cut),
-            cut(self.exact),
-            self.bound if isinstance(self.bound, float) else cut(self.bound),
+            cut.band(self.required),
+            cut.band(policy) if isinstance(policy, Band) else lambda: cut.band(policy()),
+            cut.band(self.tight),
+            None if self.exact is None else cut.array(self.exact),
+            self.bound if isinstance(self.bound, float) else cut.array(self.bound),
             self.reason,
             None if explain is None else lambda i: explain((i[0] + start, i[1], i[2])),
         )
 
     def levels(self, actual: Bits) -> tuple[NDArray[np.uint8] | None, float]:
         """(the :class:`Level` of every element, or None where all are fine; worst ratio)."""
-        values = decode(actual, self.component) if self._looks_at_numbers else None
-        ratio = self._worst_ratio(values)
+        values = decode(actual, self.component) if self.tight.looks_at_numbers else None
         fine = self.tight.contains(actual, values, self.component)
+        ratio = self._worst_ratio(values)
         if fine.all():
             return None, ratio
+        if values is None and self.component.is_float:
+            values = decode(actual, self.component)
         levels = np.where(fine, np.uint8(Level.FINE), np.uint8(Level.QUALITY))
-        for band, level in ((self.policy, Level.POLICY), (self.required, Level.REQUIRED)):
-            levels[~band.contains(actual, values, self.component)] = level
+        for level in (Level.POLICY, Level.REQUIRED):
+            levels[~self.band(level).contains(actual, values, self.component)] = level
         return levels, ratio
-
-    @property
-    def _looks_at_numbers(self) -> bool:
-        return any(b.looks_at_numbers for b in (self.required, self.policy, self.tight))
 
     def _worst_ratio(self, values: Floats | None) -> float:
         if values is None or self.exact is None or isinstance(self.bound, float):
             return 0.0
-        return float(self._ratios(values).max(initial=0.0))
-
-    def _ratios(self, values: Floats) -> Floats:
-        assert self.exact is not None
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            ratio = np.abs(values - self.exact) / self.bound
-        return np.where(np.isfinite(ratio), ratio, 0.0)
+        with np.errstate(invalid="ignore", over="ignore"):
+            ratio = np.abs(values - self.exact)
+            ratio /= np.maximum(self.bound, _LEAST)
+            worst = float(ratio.max(initial=0.0))
+            if worst < _MOST:
+                return worst
+            return float(ratio.max(initial=0.0, where=ratio < _MOST))
 
     def ratios(self, actual: Bits) -> Floats:
         """Error / bound of every element; where the bound is 0, the error in units in the last
         place. Non-finite values count 0: the bands judge them."""
-        values = decode(actual, self.component)
-        if self.exact is None:
+        if self.exact is None or not self.component.is_float:
             return np.zeros(actual.shape)
-        ratio = self._ratios(values)
-        if self.component.is_float:
-            with np.errstate(invalid="ignore"):
-                units = np.abs(values - self.exact) / spacing(self.exact, self.component)
-            zero = (np.broadcast_to(self.bound, ratio.shape) == 0) & np.isfinite(units)
-            ratio = np.where(zero, units, ratio)
-        return ratio
+        values = decode(actual, self.component)
+        bound = np.broadcast_to(self.bound, actual.shape)
+        unit = np.where(bound == 0, spacing(self.exact, self.component), bound)
+        with np.errstate(invalid="ignore", over="ignore"):
+            ratio = np.abs(values - self.exact) / unit
+        return np.where(np.isfinite(ratio), ratio, 0.0)
+
+
+_LEAST = 1e-300
+_MOST = 1e30
+"""Ratios at and above are no measurements: the bound was 0, or the result not finite."""
 
 
 class Acceptance(Protocol):
@@ -237,14 +270,24 @@ def verdict(acceptance: Acceptance, actual: Bits) -> Verdict:
     return Verdict(level, worst, levels)
 
 
-def _cutter(start: int, stop: int) -> Callable[..., object]:
-    def cut(array: NDArray[np.generic] | int | None) -> object:
-        if array is None or isinstance(array, int) or array.ndim < 3 or array.shape[0] == 1:
+@dataclass(frozen=True)
+class _Cut:
+    """Takes some tiles out of arrays that may be broadcast along them."""
+
+    start: int
+    stop: int
+
+    def array(self, array: NDArray[_Any]) -> NDArray[_Any]:
+        if array.ndim < 3 or array.shape[0] == 1:
             return array
-        return array[start:stop]
+        return array[self.start : self.stop]
 
-    return cut
-
-
-def _cut_band(band: Band, cut: Callable[..., object]) -> Band:
-    return Band(cut(band.bits), cut(band.low), cut(band.high), cut(band.flags))  # type: ignore[arg-type]
+    def band(self, band: Band) -> Band:
+        return Band(
+            None if band.bits is None else self.array(band.bits),
+            None if band.low is None else self.array(band.low),
+            None if band.high is None else self.array(band.high),
+            band.flags if isinstance(band.flags, int) else self.array(band.flags),
+            None if band.center is None else self.array(band.center),
+            band.radius if isinstance(band.radius, float) else self.array(band.radius),
+        )

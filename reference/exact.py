@@ -63,34 +63,38 @@ class ProductSum:
     """``c`` plus one or more matrix products, in binary64 (see :func:`sum_products`)."""
 
     value: Floats
-    """The sum, within ``error`` of the exact one."""
+    """The sum; it errs by at most ``error`` times ``size``."""
     size: Floats
     """The sum of the absolute values of all addends."""
-    error: Floats
-    """Bound of |value - exact|. Zero is not claimed: where the exact sum is known to have few
-    enough bits, the caller may know that ``value`` is exact."""
+    error: float
+    """Zero is not claimed: where the exact sum is known to have few enough bits, the caller may
+    know that ``value`` is exact."""
 
 
-def sum_products(pairs: list[tuple[Floats, Floats]], c: Floats, narrow: bool) -> ProductSum:
-    """``c + a1 b1 + a2 b2 + ...`` of finite numbers.
+def sum_products(
+    pairs: list[tuple[Floats, Floats]], c: Floats, narrow: bool, signed: bool
+) -> ProductSum:
+    """``c + a1 b1 + a2 b2 + ...`` of finite numbers; ``signed`` if any of them has a sign bit.
 
     ``narrow`` says that all operands of the products have at most 24 significant bits, so that
     each product is exact and a binary64 matrix product, in whatever order the library adds,
     errs by at most (terms - 1) roundings. Otherwise the sum is carried in pairs of binary64
-    numbers (error-free transformations of Dekker and Knuth).
+    numbers (error-free transformations of Dekker and Knuth) and rounded once.
     """
-    size = np.abs(c)
-    terms = 1
-    for a, b in pairs:
-        size = size + np.abs(a) @ np.abs(b)
-        terms += a.shape[-1]
+    terms = 1 + sum(a.shape[-1] for a, _ in pairs)
     if narrow:
         value = c
         for a, b in pairs:
             value = value + a @ b
-        return ProductSum(value, size, size * ((terms + 1) * UNIT))
-    value = _doubled_sum(pairs, c)
-    return ProductSum(value, size, size * (terms * terms * UNIT * UNIT * 4) + np.abs(value) * UNIT)
+    else:
+        value = _doubled_sum(pairs, c)
+    size = value
+    if signed:
+        size = np.abs(c)
+        for a, b in pairs:
+            size = size + np.abs(a) @ np.abs(b)
+    error = (terms + 1) * UNIT if narrow else UNIT + 4 * (terms * UNIT) ** 2
+    return ProductSum(value, size, error)
 
 
 def _doubled_sum(pairs: list[tuple[Floats, Floats]], c: Floats) -> Floats:

@@ -89,9 +89,7 @@ class Stored:
         )
         found = recognise(wrong, initial, actual, self.accept, self.hypotheses(), tile)
         element = int(actual[tile, row, column])
-        band = {Level.REQUIRED: accept.required, Level.POLICY: accept.policy}.get(
-            outcome.level, accept.tight
-        )
+        band = accept.band(outcome.level)
         accepted = band.at((0, row, column), accept.shape, accept.component)
         bits = f"0x{element:0{accept.component.bytes * 2}x}"
         shown = text(element, accept.component)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cts.program.model import Component
 from reference.accept import (
@@ -26,27 +26,14 @@ from reference.accept import (
     Accept,
     Band,
 )
+from reference.addends import Addends, addends
 from reference.bounds import SHORT_INPUT, Adder, adder
-from reference.component import (
-    NO_BITS,
-    Flags,
-    Floats,
-    decode,
-    float_format,
-    is_negative,
-    is_subnormal,
-    lowest_bit,
-    lowest_bit_of,
-    number,
-    round_down,
-    round_up,
-    rounded,
-)
-from reference.exact import ProductSum, sum_products
+from reference.component import Flags, Floats, decode, float_format, number, round_down, round_up
+from reference.component import rounded as rounded_to
 from reference.latitude import VULKAN, Latitude
-from reference.values import Exact, FloatSum
+from reference.values import FloatSum
 
-Exponents = NDArray[np.int32]
+REASON = "float multiply-add: order and precision are free, the policy is a class of adders"
 
 
 @dataclass(frozen=True)
@@ -71,437 +58,276 @@ class FloatAccept:
         return accept_chain(self.chain.part(tiles), self.latitude)
 
 
-# --- facts about the addends ----------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Factor:
-    """One factor and facts about its rows (axis 2) or columns (axis 1), which keep that axis."""
-
-    values: Floats
-    """With zeros in place of NaN and infinity."""
-    special: Flags | None
-    """Rows or columns with NaN or infinity; None if there are none."""
-    negative: Flags | None
-    """Rows or columns with a sign bit, of a zero too; None if there are none."""
-    subnormal: Flags | None
-    """Subnormal elements; None if there are none."""
-    zeros: bool
-    lowest: Exponents
-    """All elements of the row or column are multiples of 2^lowest."""
-    largest: Exponents
-    """Exponent of the largest element, at least that of the smallest normal value."""
-    length: int
-    """Upper bound of the significant bits of any element."""
-    normal: int
-    """Exponent of the component's smallest normal value."""
-
-
-def _factor(exact: Exact, axis: int) -> _Factor:
-    component, bits = exact.component, exact.bits
-    values = decode(bits, component)
-    special = None
-    finite = np.isfinite(values)
-    if not finite.all():
-        special = (~finite).any(axis=axis, keepdims=True)
-        values = np.where(finite, values, 0.0)
-    signs = is_negative(bits, component)
-    tiny = is_subnormal(bits, component)
-    lowest = lowest_bit_of(bits, component)
-    _, exponent = np.frexp(np.abs(values).max(axis=axis, keepdims=True))
-    low: Exponents = lowest.min(axis=axis, keepdims=True)
-    span = int((exponent - low).max(initial=0))
-    form = float_format(component)
-    return _Factor(
-        values,
-        special,
-        signs.any(axis=axis, keepdims=True) if signs.any() else None,
-        tiny if tiny.any() else None,
-        not bool(np.all(values)),
-        low,
-        np.maximum(exponent - 1, form.minimum_exponent),
-        min(form.precision, max(span, 0)),
-        form.minimum_exponent,
-    )
-
-
-@dataclass(frozen=True)
-class _Addends:
-    """Facts about all addends of every element, [tiles, M, N]; None stands for "nowhere"."""
-
-    sums: ProductSum
-    c: Floats
-    count: NDArray[np.int64] | int
-    """Addends that are not zero."""
-    lowest: Exponents
-    """All addends are multiples of 2^lowest."""
-    negative: Flags | None
-    special: Flags | None
-    subnormal: Flags | None
-    lossy: Floats | None
-    """Magnitudes of addends that may not fit the narrowest sums."""
-    flushed: Floats | None
-    """Magnitudes of addends that vanish if subnormal operands do."""
-    floor: Floats | float
-    """Exponent ranges of subnormal factors may exceed M; this is how far."""
-
-
-def _either(flags: list[Flags | None]) -> Flags | None:
-    found = [flag for flag in flags if flag is not None]
-    if not found:
-        return None
-    result = found[0]
-    for flag in found[1:]:
-        result = result | flag
-    return result
-
-
-def _addends(chain: FloatSum, pairs: list[tuple[_Factor, _Factor]], plan: Adder) -> _Addends:
-    c_type = chain.c.component
-    c = decode(chain.c.bits, c_type)
-    c_special = None
-    if not np.isfinite(c).all():
-        c_special = ~np.isfinite(c)
-        c = np.where(c_special, 0.0, c)
-    narrow = all(f.component is not Component.FLOAT64 for pair in chain.products for f in pair)
-    sums = sum_products([(a.values, b.values) for a, b in pairs], c, narrow)
-    count: NDArray[np.int64] | int = int(chain.slots - 1)
-    if any(a.zeros or b.zeros for a, b in pairs):
-        counts = sum((a.values != 0).astype(np.float32) @ (b.values != 0) for a, b in pairs)
-        count = np.asarray(counts).astype(np.int64)
-    c_signs, c_tiny = is_negative(chain.c.bits, c_type), is_subnormal(chain.c.bits, c_type)
-    signs = [flag for pair in pairs for flag in (pair[0].negative, pair[1].negative)]
-    specials = [flag for pair in pairs for flag in (pair[0].special, pair[1].special)]
-    negative = _either([*signs, c_signs if c_signs.any() else None])
-    shape = sums.value.shape
-    subnormal, flushed, floor = _subnormals(pairs, c, c_tiny if c_tiny.any() else None, shape)
-    return _Addends(
-        sums,
-        c,
-        count + (c != 0),
-        _common_grid(pairs, c),
-        None if negative is None else np.broadcast_to(negative, shape),
-        _either([*specials, c_special]),
-        subnormal,
-        _lossy(chain, pairs, sums, c, plan),
-        flushed,
-        floor,
-    )
-
-
-def _common_grid(pairs: list[tuple[_Factor, _Factor]], c: Floats) -> Exponents:
-    """The exponent of a grid on which all addends lie, by row of A and column of B."""
-    grid = np.minimum.reduce([np.minimum(a.lowest + b.lowest, NO_BITS) for a, b in pairs])
-    if not c.any():
-        return grid
-    with np.errstate(over="ignore"):
-        scaled = np.ldexp(c, -np.clip(grid, -1100, 1100))
-    fits = scaled == np.rint(scaled)
-    fits &= np.isfinite(scaled)
-    if fits.all():
-        return grid
-    return np.where(fits, grid, np.minimum(grid, lowest_bit(c))).astype(np.int32)
-
-
-def _subnormals(
-    pairs: list[tuple[_Factor, _Factor]],
-    c: Floats,
-    c_tiny: Flags | None,
-    shape: tuple[int, ...],
-) -> tuple[Flags | None, Floats | None, Floats | float]:
-    """(elements with a subnormal addend or factor, what flushing them loses, exponent floor)."""
-    found: list[Flags | None] = [c_tiny]
-    flushed: Floats | None = None if c_tiny is None else np.where(c_tiny, np.abs(c), 0.0)
-    floor: Floats | float = 0.0
-    for a, b in pairs:
-        if a.subnormal is None and b.subnormal is None:
-            continue
-        left, right = np.abs(a.values), np.abs(b.values)
-        kept_left = left if a.subnormal is None else np.where(a.subnormal, 0.0, left)
-        kept_right = right if b.subnormal is None else np.where(b.subnormal, 0.0, right)
-        lost = np.maximum(left @ right - kept_left @ kept_right, 0.0)
-        lost += (left @ right) * 2.0**-40
-        flushed = lost if flushed is None else flushed + lost
-        if a.subnormal is not None:
-            found.append(a.subnormal.any(axis=2, keepdims=True))
-        if b.subnormal is not None:
-            found.append(b.subnormal.any(axis=1, keepdims=True))
-        floor = np.maximum(floor, np.ldexp(1.0, a.largest + b.largest))
-    flags = _either(found)
-    return (None if flags is None else np.broadcast_to(flags, shape)), flushed, floor
-
-
-def _lossy(
-    chain: FloatSum,
-    pairs: list[tuple[_Factor, _Factor]],
-    sums: ProductSum,
-    c: Floats,
-    plan: Adder,
-) -> Floats | None:
-    longest = max(a.length + b.length - (min(a.length, b.length) <= 1) for a, b in pairs)
-    if longest > plan.precision:
-        return sums.size
-    if float_format(chain.c.component).precision > plan.precision and c.any():
-        _, exponent = np.frexp(c)
-        fits = (exponent - lowest_bit(c) <= plan.precision) | (c == 0)
-        return None if fits.all() else np.where(fits, 0.0, np.abs(c))
-    return None
-
-
-# --- from facts to bands --------------------------------------------------------------------
-
-
 def accept_chain(chain: FloatSum, latitude: Latitude = VULKAN) -> Accept:
     """The acceptance sets of all elements of a chain of float multiply-adds."""
     plan = adder(chain, latitude)
     with np.errstate(over="ignore", invalid="ignore"):
-        pairs = [(_factor(a, 2), _factor(b, 1)) for a, b in chain.products]
-        facts = _addends(chain, pairs, plan)
-        shortened = latitude.rounds_float32_inputs.possible and any(
-            factor.length > 11 for pair in pairs for factor in pair
-        )
-        collapsed = _collapsed(facts, plan)
-        if shortened:
-            collapsed = np.zeros_like(collapsed)
-        tight, loose = _radii(facts, plan, latitude, collapsed, shortened, pairs)
-        return _bands(facts, plan, latitude, chain, collapsed, tight, loose)
-
-
-def _collapsed(facts: _Addends, plan: Adder) -> Flags:
-    """Elements whose every partial sum, in every order, every adder represents exactly (but for
-    adders with unit errors)."""
-    size, grid = facts.sums.size, facts.lowest
-    found = (size <= np.ldexp(1.0, np.minimum(grid + plan.collapse, 1023))) & (
-        grid >= plan.minimum_exponent
-    )
-    single = np.asarray(facts.count <= 1) & ~found
-    if single.any():
-        alone = np.broadcast_to(single, size.shape)
-        values = size[alone]
-        lowest = lowest_bit(values)
-        _, exponent = np.frexp(values)
-        found = np.array(found)
-        found[alone] = (exponent - lowest <= plan.collapse) & (lowest >= plan.minimum_exponent)
-    found &= size <= plan.maximum
-    if facts.subnormal is not None:
-        found &= ~facts.subnormal
-    return found
-
-
-def _radii(
-    facts: _Addends,
-    plan: Adder,
-    latitude: Latitude,
-    collapsed: Flags,
-    shortened: bool,
-    pairs: list[tuple[_Factor, _Factor]],
-) -> tuple[Floats, Floats]:
-    """Largest error of (every adder without, every adder with unit errors)."""
-    sums = facts.sums
-    reach = np.maximum((sums.size + np.abs(sums.value)) / 2, facts.floor)
-    unit = plan.rounding
-    extra: Floats = sums.error
-    if facts.flushed is not None and latitude.flushes_subnormals.possible:
-        extra = extra + facts.flushed
-    if shortened:
-        extra = extra + sums.size * (SHORT_INPUT * (2 + SHORT_INPUT))
-    if facts.lossy is not None:
-        extra = extra + facts.lossy * unit
-    tail = plan.slots * plan.quantum
-    if latitude.flushes_subnormals.possible:
-        tail += 2 * plan.slots * 2.0**plan.minimum_exponent
-    extra = extra + np.where(facts.lowest < plan.minimum_exponent, tail, 0.0)
-    roundings = 2 * plan.slots
-    growth = plan.growth(roundings)
-    counts = np.arange(plan.slots + 1)
-    steps = np.array([plan.growth(max(int(n) - 1, 0)) for n in counts])[facts.count]
-    tight = np.where(collapsed, 0.0, reach * steps + extra * (1 + steps))
-    if not latitude.unit_errors.possible:
-        return tight, tight
-    loose = reach * growth + extra * (1 + growth)
-    if facts.negative is None:
-        return tight, np.where(collapsed, 0.0, loose)
-    empty = facts.negative & (sums.size == 0)
-    if empty.any():
-        zeros = [
-            np.broadcast_to(np.maximum(a.normal + b.largest, a.largest + b.normal), empty.shape)
-            for a, b in pairs
-        ]
-        reach = np.where(empty, np.ldexp(1.0, np.maximum.reduce(zeros)), reach)
-    exact_wide = reach * plan.growth(roundings, plan.wide) + sums.error
-    return tight, np.where(collapsed, np.where(facts.negative, exact_wide, 0.0), loose)
-
-
-def _bands(
-    facts: _Addends,
-    plan: Adder,
-    latitude: Latitude,
-    chain: FloatSum,
-    collapsed: Flags,
-    tight: Floats,
-    loose: Floats,
-) -> Accept:
-    value, component = facts.sums.value, chain.component
-    tight_band = _interval(value - tight, value + tight, component, plan)
-    policy = (
-        tight_band if loose is tight else _interval(value - loose, value + loose, component, plan)
-    )
-    if facts.negative is not None and loose is not tight and not plan.rounds_last:
-        policy = _nearest_where(collapsed & facts.negative, policy, component, plan)
-    tight_band, policy = _overflowing(facts, plan, latitude, component, loose, tight_band, policy)
-    tight_band, policy = _with_specials(facts, latitude, chain, tight_band, policy)
+        sets = _Sets(addends(chain, plan), plan, latitude)
+        tight = sets.tight
     return Accept(
-        component,
+        chain.component,
         chain.shape,
         EVERYTHING,
-        policy,
-        tight_band,
-        value,
+        sets.policy,
         tight,
-        "float multiply-add: the policy is a class of adders (order and precision are free)",
-        _explainer(facts, plan, collapsed, tight, loose),
+        sets.facts.sums.value,
+        sets.tight_radius,
+        REASON,
+        sets.explain,
     )
 
 
-def _interval(low: Floats, high: Floats, component: Component, plan: Adder) -> Band:
-    """[low, high], rounded to the result type in any direction where that is the last step."""
-    if component is Component.FLOAT64:
-        return Band(low=np.nextafter(low, -np.inf), high=np.nextafter(high, np.inf))
-    if not plan.rounds_last:
+@dataclass(frozen=True)
+class _Sets:
+    """The bands of some tiles."""
+
+    facts: Addends
+    plan: Adder
+    latitude: Latitude
+
+    # --- how far results may be from the sum --------------------------------------------------
+
+    @cached_property
+    def shortened(self) -> bool:
+        """Whether operands may lose bits before they are multiplied."""
+        return self.latitude.rounds_float32_inputs.possible and any(
+            side.length > 11 for pair in self.facts.pairs for side in pair
+        )
+
+    @cached_property
+    def collapsed(self) -> Flags:
+        """Elements that every adder without unit errors gives exactly."""
+        found = self.facts.collapsed
+        return np.zeros_like(found) if self.shortened else found
+
+    @cached_property
+    def reach(self) -> Floats:
+        """M: the larger of the sum of the positive and the sum of the negative addends."""
+        sums = self.facts.sums
+        reach = sums.size
+        if reach is not sums.value:
+            reach = (sums.size + np.abs(sums.value)) * 0.5
+        floor = self.facts.floor
+        return reach if isinstance(floor, float) else np.maximum(reach, floor)
+
+    @cached_property
+    def losses(self) -> Floats:
+        """What the addends themselves may lose, in all."""
+        facts, plan = self.facts, self.plan
+        size = facts.sums.size
+        flushes = self.latitude.flushes_subnormals.possible
+        losses = size * (facts.sums.error + (3 * SHORT_INPUT if self.shortened else 0.0))
+        if facts.flushed is not None and flushes:
+            losses = losses + facts.flushed
+        if facts.lossy is not None:
+            losses = losses + facts.lossy * plan.rounding
+        if facts.may_underflow is not None:
+            tail = plan.slots * plan.quantum
+            if flushes:
+                tail += 2 * plan.slots * 2.0**plan.minimum_exponent
+            losses = losses + np.where(facts.may_underflow, tail, 0.0)
+        return losses
+
+    def _radius(self, growth: Floats | float) -> Floats:
+        return self.reach * growth + self.losses * (1 + growth)
+
+    @cached_property
+    def tight_radius(self) -> Floats | float:
+        """Largest error of adders without unit errors."""
+        if self.collapsed.all():
+            return 0.0
+        count = self.facts.count
+        if isinstance(count, int):
+            radius = self._radius(self.plan.growth(max(count - 1, 0)))
+        else:
+            steps = [self.plan.growth(max(n - 1, 0)) for n in range(self.plan.slots + 1)]
+            radius = self._radius(np.array(steps)[count])
+        return np.where(self.collapsed, 0.0, radius) if self.collapsed.any() else radius
+
+    @cached_property
+    def loose_radius(self) -> Floats | float:
+        """Largest error of all adders of the class."""
+        if not self.latitude.unit_errors.possible:
+            return self.tight_radius
+        negative = self.facts.negative
+        roundings = 2 * self.plan.slots
+        exact: Floats | float = 0.0
+        if negative is not None:
+            sums = self.facts.sums
+            reach = self.reach
+            empty = negative & (sums.size == 0)
+            if empty.any():
+                reach = np.where(empty, self.facts.zero_floor, reach)
+            errors = reach * self.plan.growth(roundings, self.plan.wide) + sums.size * sums.error
+            exact = np.where(negative, errors, 0.0)
+        if self.collapsed.all():
+            return exact
+        return np.where(self.collapsed, exact, self._radius(self.plan.growth(roundings)))
+
+    # --- bands --------------------------------------------------------------------------------
+
+    @cached_property
+    def tight(self) -> Band:
+        """What adders without unit errors, and IEEE 754's rules for specials, give."""
+        band = self._around(self.tight_radius)
+        if self._may_overflow.any():
+            band = self._overflowing(band)
+        return self._with_specials(band, spared=False)
+
+    def policy(self) -> Band:
+        """What the class of adders gives; anything where a special is among the addends."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            band = self._around(self.loose_radius)
+            narrow = self.plan.precision < self.plan.wide and not self.plan.rounds_last
+            if self.facts.negative is not None and self.latitude.unit_errors.possible and narrow:
+                band = self._nearest(band)
+            if self._may_overflow.any():
+                band = self._overflowing(band)
+            free = self.latitude.assumes_no_specials.possible
+            return self._with_specials(band, spared=free)
+
+    def _around(self, radius: Floats | float) -> Band:
+        """The numbers within ``radius`` of the sum, rounded to the result type in any direction
+        where that is the last step."""
+        value, component = self.facts.sums.value, self.facts.chain.component
+        if component is Component.FLOAT64:
+            low, high = value - radius, value + radius
+            return Band(low=np.nextafter(low, -np.inf), high=np.nextafter(high, np.inf))
+        if not self.plan.rounds_last:
+            return Band(center=value, radius=radius)
+        least = float_format(component).minimum_normal
+        low, high = round_down(value - radius, component), round_up(value + radius, component)
+        return Band(
+            low=np.where((low > 0) & (low < least), 0.0, low),
+            high=np.where((high < 0) & (high > -least), 0.0, high),
+        )
+
+    def _nearest(self, band: Band) -> Band:
+        """Where sums are exact but for unit errors of a wide adder, the result is what these round
+        to, which for a narrow type is nearly always the sum itself."""
+        assert self.facts.negative is not None
+        where = self.collapsed & self.facts.negative
+        low, high = (np.array(end) for end in _ends(band))
+        low[where] = rounded_to(low[where], self.facts.chain.component)
+        high[where] = rounded_to(high[where], self.facts.chain.component)
         return Band(low=low, high=high)
-    least = float_format(component).minimum_normal
-    low, high = round_down(low, component), round_up(high, component)
-    return Band(
-        low=np.where((low > 0) & (low < least), 0.0, low),
-        high=np.where((high < 0) & (high > -least), 0.0, high),
-    )
 
+    @cached_property
+    def _may_overflow(self) -> Flags:
+        """Elements with a partial sum that may pass the largest finite value."""
+        sums, largest = self.facts.sums, self.plan.maximum
+        peak = sums.size if self.latitude.overflows_early.possible else np.abs(sums.value)
+        if float(peak.max()) < largest / 4:
+            return np.zeros(1, bool)
+        return np.broadcast_to(peak + self.loose_radius > largest, sums.value.shape)
 
-def _nearest_where(where: Flags, band: Band, component: Component, plan: Adder) -> Band:
-    """Where sums are exact but for unit errors of a wide adder, the result is what these round
-    to, which for a narrow type is nearly always the sum itself."""
-    if plan.precision >= plan.wide or not where.any():
-        return band
-    assert band.low is not None
-    assert band.high is not None
-    low, high = band.low.copy(), band.high.copy()
-    low[where] = rounded(low[where], component)
-    high[where] = rounded(high[where], component)
-    return Band(low=low, high=high)
+    def _overflowing(self, band: Band) -> Band:
+        """A partial sum beyond the largest finite value may stick there or become infinite, and
+        where signs differ nothing closer than the range of partial sums can be said."""
+        value, size = self.facts.sums.value, self.facts.sums.size
+        largest = self.plan.maximum
+        over = self._may_overflow
+        positive = np.where(over, (size + value) / 2 + self.loose_radius, 0.0)
+        negative = np.where(over, (size - value) / 2 + self.loose_radius, 0.0)
+        up, down = over & (positive > largest), over & (negative > largest)
+        infinite = float_format(self.facts.chain.component).infinity_code is not None
+        plus, minus = (PLUS_INFINITY, MINUS_INFINITY) if infinite else (NAN, NAN)
+        flags = np.where(up, np.uint8(plus | PLUS_MAXIMUM), np.uint8(0))
+        flags |= np.where(down, np.uint8(minus | MINUS_MAXIMUM), np.uint8(0))
+        flags |= np.where(up & down, np.uint8(NAN), np.uint8(0))
+        mixed = (up | down) & (size > np.abs(value))
+        low, high = _ends(band)
+        return Band(
+            low=np.where(mixed, np.minimum(-negative, low), low),
+            high=np.where(mixed, np.maximum(positive, high), high),
+            flags=flags,
+        )
 
+    def _with_specials(self, band: Band, spared: bool) -> Band:
+        """``band`` but for elements that a NaN, an infinity or an undefined value reaches, or whose
+        sum binary64 can't hold: these are anything if ``spared``, else as IEEE 754 says."""
+        special, undefined = self.facts.special, self._undefined
+        if special is None and undefined is None:
+            return band
+        chain = self.facts.chain
+        flags = np.zeros(chain.shape, np.uint8) | np.asarray(band.flags, np.uint8)
+        low, high = _ends(band)
+        if special is not None:
+            flags = np.where(special, np.uint8(ANYTHING) if spared else self._ieee(), flags)
+            low, high = np.where(special, np.inf, low), np.where(special, -np.inf, high)
+        if undefined is not None:
+            flags = np.where(undefined, np.uint8(ANYTHING), flags)
+        return Band(low=low, high=high, flags=flags.astype(np.uint8))
 
-def _overflowing(
-    facts: _Addends,
-    plan: Adder,
-    latitude: Latitude,
-    component: Component,
-    loose: Floats,
-    tight: Band,
-    policy: Band,
-) -> tuple[Band, Band]:
-    """Where a partial sum may pass the largest finite value, it may stick there or become
-    infinite, and where the signs differ nothing closer than the range of partial sums holds."""
-    value, size = facts.sums.value, facts.sums.size
-    largest = plan.maximum
-    peak = size if latitude.overflows_early.possible else np.abs(value)
-    over = np.broadcast_to(peak + loose > largest, value.shape)
-    if not over.any():
-        return tight, policy
-    infinite = float_format(component).infinity_code is not None
-    positive = np.where(over, (size + value) / 2 + loose, 0.0)
-    negative = np.where(over, (size - value) / 2 + loose, 0.0)
-    up, down = over & (positive > largest), over & (negative > largest)
-    plus, minus = (PLUS_INFINITY, MINUS_INFINITY) if infinite else (NAN, NAN)
-    flags = np.where(up, np.uint8(plus | PLUS_MAXIMUM), np.uint8(0))
-    flags |= np.where(down, np.uint8(minus | MINUS_MAXIMUM), np.uint8(0))
-    flags |= np.where(up & down, np.uint8(NAN), np.uint8(0))
-    mixed = (up | down) & (size > np.abs(value))
-    bands = []
-    for band in (tight, policy):
-        low = np.where(mixed, np.minimum(-negative, _low(band)), _low(band))
-        high = np.where(mixed, np.maximum(positive, _high(band)), _high(band))
-        bands.append(Band(low=low, high=high, flags=flags))
-    return bands[0], bands[1]
+    @cached_property
+    def _undefined(self) -> Flags | None:
+        """Elements that nothing can be said of."""
+        chain = self.facts.chain
+        found: list[Flags] = []
+        if not np.isfinite(self.facts.sums.value).all():
+            found.append(~np.isfinite(self.facts.sums.value))
+        if chain.c.undefined is not None:
+            found.append(chain.c.undefined)
+        for a, b in chain.products:
+            if a.undefined is not None:
+                found.append(a.undefined.any(axis=2, keepdims=True))
+            if b.undefined is not None:
+                found.append(b.undefined.any(axis=1, keepdims=True))
+        if not found:
+            return None
+        result = np.zeros(chain.shape, bool)
+        for flags in found:
+            result |= flags
+        return result
 
+    def _ieee(self) -> Floats:
+        """The class of special that IEEE 754 arithmetic gives, as flags."""
+        chain = self.facts.chain
+        result = decode(chain.c.bits, chain.c.component)
+        for a, b in chain.products:
+            result = result + decode(a.bits, a.component) @ decode(b.bits, b.component)
+        infinite = float_format(chain.component).infinity_code is not None
+        flags = np.where(np.isnan(result), np.uint8(NAN), np.uint8(0))
+        flags |= np.where(result == np.inf, np.uint8(PLUS_INFINITY if infinite else NAN), 0)
+        flags |= np.where(result == -np.inf, np.uint8(MINUS_INFINITY if infinite else NAN), 0)
+        return flags
 
-def _low(band: Band) -> Floats:
-    assert band.low is not None
-    return band.low
+    # --- text ---------------------------------------------------------------------------------
 
-
-def _high(band: Band) -> Floats:
-    assert band.high is not None
-    return band.high
-
-
-def _with_specials(
-    facts: _Addends, latitude: Latitude, chain: FloatSum, tight: Band, policy: Band
-) -> tuple[Band, Band]:
-    """Elements that a NaN or infinity reaches, or an undefined value, or that binary64 can't
-    hold."""
-    shape = chain.shape
-    undefined = _either(
-        [
-            ~np.isfinite(facts.sums.value) if not np.isfinite(facts.sums.value).all() else None,
-            chain.c.undefined,
-            *(_spread(a.undefined, 2) for a, _ in chain.products),
-            *(_spread(b.undefined, 1) for _, b in chain.products),
-        ]
-    )
-    if facts.special is None and undefined is None:
-        return tight, policy
-    special = np.zeros(shape, bool)
-    if facts.special is not None:
-        special |= facts.special
-    result = decode(chain.c.bits, chain.c.component)
-    for a, b in chain.products:
-        result = result + decode(a.bits, a.component) @ decode(b.bits, b.component)
-    infinite = float_format(chain.component).infinity_code is not None
-    expected = np.where(np.isnan(result), np.uint8(NAN), np.uint8(0))
-    expected |= np.where(result == np.inf, np.uint8(PLUS_INFINITY if infinite else NAN), 0)
-    expected |= np.where(result == -np.inf, np.uint8(MINUS_INFINITY if infinite else NAN), 0)
-    anything = np.zeros(shape, bool) if undefined is None else undefined
-    everything = np.uint8(ANYTHING)
-    free = latitude.assumes_no_specials.possible
-    bands = []
-    for band, spared in ((tight, False), (policy, free)):
-        flags = np.where(special, everything if spared else expected, np.uint8(0) | band.flags)
-        flags = np.where(anything, everything, flags).astype(np.uint8)
-        low = np.where(special, np.inf, _low(band))
-        high = np.where(special, -np.inf, _high(band))
-        bands.append(Band(low=low, high=high, flags=flags))
-    return bands[0], bands[1]
-
-
-def _spread(undefined: Flags | None, axis: int) -> Flags | None:
-    return None if undefined is None else undefined.any(axis=axis, keepdims=True)
-
-
-def _explainer(
-    facts: _Addends, plan: Adder, collapsed: Flags, tight: Floats, loose: Floats
-) -> Callable[[tuple[int, int, int]], str]:
-    def explain(index: tuple[int, int, int]) -> str:
-        shape = facts.sums.value.shape
-        value, size = float(facts.sums.value[index]), float(facts.sums.size[index])
-        count = int(np.broadcast_to(facts.count, shape)[index])
-        text = f"{count} of {plan.slots} addends are not zero, their sum is {number(value)}, "
-        text += f"their magnitudes add up to {number(size)}. "
-        if facts.special is not None and np.broadcast_to(facts.special, shape)[index]:
+    def explain(self, index: tuple[int, int, int]) -> str:
+        """Why the set of one element is what it is."""
+        shape, plan = self.facts.shape, self.plan
+        pick = _picker(index, shape)
+        sums = self.facts.sums
+        text = (
+            f"{int(pick(self.facts.count))} of {plan.slots} addends are not zero, their sum is "
+            f"{number(pick(sums.value))}, their magnitudes add up to {number(pick(sums.size))}. "
+        )
+        if self.facts.special is not None and pick(self.facts.special):
             return text + "A NaN or an infinity is among them."
-        if not np.broadcast_to(collapsed, shape)[index]:
+        tight, loose = pick(self.tight_radius), pick(self.loose_radius)
+        if not pick(self.collapsed):
             return text + (
                 f"Sums of {plan.precision} bits in any order, rounded in any direction, err by at "
-                f"most {float(tight[index]):.4g}; with an error of one unit for each addend by "
-                f"{float(loose[index]):.4g}."
+                f"most {tight:.4g}; with an error of one unit for each addend by {loose:.4g}."
             )
-        grid = int(np.broadcast_to(facts.lowest, shape)[index])
-        why = f"All are multiples of 2^{grid}" if grid < NO_BITS // 2 else "All are zero"
-        text += f"{why}, so that every partial sum fits {plan.collapse} bits and is exact"
-        if float(loose[index]) == 0.0:
+        text += f"All of these lie on a grid so coarse that every partial sum fits {plan.collapse} "
+        text += "bits and is exact"
+        if loose == 0.0:
             return text + "."
         return text + (
             "; only an adder that errs by a unit for addends of the other sign differs, by at most "
-            f"{float(loose[index]):.4g}."
+            f"{loose:.4g}."
         )
 
-    return explain
+
+def _ends(band: Band) -> tuple[Floats, Floats]:
+    ends = band.interval()
+    assert ends is not None
+    return ends
+
+
+def _picker(
+    index: tuple[int, int, int], shape: tuple[int, int, int]
+) -> Callable[[Floats | Flags | float], float]:
+    return lambda array: float(np.broadcast_to(array, shape)[index])

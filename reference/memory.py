@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cts.program.model import Component
+from reference.accept import Level
 from reference.component import encode
 from reference.expectation import Lengths, Stored
 from reference.floats import FloatAccept
@@ -98,10 +99,10 @@ class Memory:
         """Puts an open value into the bytes, if there is only one."""
         value = entry.value
         if isinstance(value, FloatSum):
-            accept = FloatAccept(value).part(slice(None))
-            low, high, flags = accept.policy.low, accept.policy.high, accept.policy.flags
-            if low is not None and np.array_equal(low, high) and not np.any(flags):
-                entry.where.write(self.image, encode(low, value.component))
+            band = FloatAccept(value).part(slice(None)).band(Level.POLICY)
+            interval = band.interval()
+            if interval is not None and np.array_equal(*interval) and not np.any(band.flags):
+                entry.where.write(self.image, encode(interval[0], value.component))
                 entry.value = None
                 return
         raise Undetermined(f"what is loaded from {self.name} has no single value")
