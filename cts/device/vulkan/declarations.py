@@ -56,6 +56,8 @@ VkPhysicalDeviceCooperativeVectorFeaturesNV 1000491000
     VkBool32 cooperativeVectorTraining
 VkPhysicalDeviceCooperativeMatrixConversionFeaturesQCOM 1000172000
     VkBool32 cooperativeMatrixConversion
+VkPhysicalDeviceCooperativeMatrixLayoutsFeaturesARM 1000670000
+    VkBool32 cooperativeMatrixArmLayouts
 VkPhysicalDeviceShaderBfloat16FeaturesKHR 1000141000
     VkBool32 shaderBFloat16Type
     VkBool32 shaderBFloat16DotProduct
@@ -128,7 +130,6 @@ VkCooperativeMatrixProperties2EXT 1000659002
     VkComponentTypeKHR CType
     VkComponentTypeKHR ResultType
 VkPhysicalDeviceCooperativeMatrixInfo2EXT 1000659001
-    const void* pNext
     VkScopeKHR scope
     uint32_t invocations
     uint32_t subgroupSize
@@ -141,7 +142,6 @@ VkCooperativeVectorPropertiesNV 1000491002
     VkComponentTypeKHR resultType
     VkBool32 transpose
 VkConvertCooperativeVectorMatrixInfoNV 1000491004
-    const void* pNext
     size_t srcSize
     VkDeviceOrHostAddressConstKHR srcData
     size_t* pDstSize
