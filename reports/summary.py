@@ -109,9 +109,11 @@ def device_name(result: Mapping[str, Any]) -> str:
     """The device with its driver and version, each named once."""
     device = result["device"]
     name, driver, version = device["name"], device["driver"], device["driver_version"]
-    words = [word for word in (driver, version) if word and word not in name]
-    if len(words) == 2 and driver in version:
-        words = [version]
+    words = [version] if version and version not in name else []
+    # "driver 580.65" says less than "driver NVIDIA 580.65", even of an NVIDIA device.
+    bare = not any(char.isalpha() for char in version)
+    if driver and driver not in version and (driver not in name or (words and bare)):
+        words.insert(0, driver)
     return one_line(f"{name}, driver {' '.join(words)}" if words else f"{name}")
 
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from reports.render.heatmap import HeatMap, heat_map
+from reports.render.operands import Operand, operand
 from reports.result import ratio
 from reports.summary import BANDS, bare_cases, base_id, slug, sorted_findings
-from reports.text import OUTCOME_NAMES, TIMES, plural, printable, show_ratio, show_value
-
-WINDOW = 16
-"""Operands are shown up to this many rows and columns, around the elements that matter."""
+from reports.text import OUTCOME_NAMES, plural, printable, show_ratio, show_value
 
 TAIL = 40
 """Lines of the device process's output that are shown."""
@@ -26,28 +24,6 @@ FIELDS = {
     "float8_e5m2": (5, 2),
 }
 """Component to the widths of its exponent and its fraction; one sign bit comes before them."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One element of an operand."""
-
-    value: str
-    bits: str
-    style: str
-    """Class names: ``z`` for zero, ``f`` where the worst element depends on it."""
-
-
-@dataclass(frozen=True)
-class Operand:
-    """A small table of an operand, or one sentence where all elements are equal."""
-
-    name: str
-    note: str
-    uniform: str
-    columns: tuple[int, ...]
-    rows: tuple[tuple[int, tuple[Cell, ...]], ...]
-    cut: str
 
 
 @dataclass(frozen=True)
@@ -234,80 +210,3 @@ def bit_fields(bits: str, component: str) -> tuple[tuple[str, str], ...]:
         ("exponent", digits[1 : 1 + exponent]),
         ("fraction", digits[1 + exponent :]),
     )
-
-
-def operand(data: Mapping[str, Any]) -> Operand:
-    """The view of one operand: at most :data:`WINDOW` rows and columns of it."""
-    values, bits = data["values"], data["bits"]
-    rows = max(len(values), len(bits))
-    columns = max((len(row) for row in (*values, *bits)), default=0)
-    focus = data["focus"] or {"row": None, "column": None}
-    note = ", ".join(
-        text
-        for text in (
-            data["recipe"],
-            data["component"],
-            f"tile {data['tile']}" if data["tile"] is not None else "",
-        )
-        if text
-    )
-    uniform = _uniform(values, bits, rows, columns)
-    shown_rows = _window(rows, focus["row"]) if not uniform else range(0)
-    shown_columns = _window(columns, focus["column"]) if not uniform else range(0)
-    cut = ""
-    if len(shown_rows) < rows or len(shown_columns) < columns:
-        cut = (
-            f"Rows {_span(shown_rows)} of {rows}, columns {_span(shown_columns)} of {columns}; "
-            "the witness holds all."
-        )
-    table = tuple(
-        (r, tuple(_cell(values, bits, r, c, focus, bool(data["focus"])) for c in shown_columns))
-        for r in shown_rows
-    )
-    return Operand(data["name"], note, uniform, tuple(shown_columns), table, "" if uniform else cut)
-
-
-def _uniform(
-    values: Sequence[Sequence[Any]], bits: Sequence[Sequence[str]], rows: int, columns: int
-) -> str:
-    """A sentence if all of at least two elements are equal, bit for bit where bits are given."""
-    if rows * columns < 2:
-        return ""
-    seen = {(_at(values, r, c), _at(bits, r, c)) for r in range(rows) for c in range(columns)}
-    if len(seen) > 1:
-        return ""
-    value, pattern = seen.pop()
-    shown = " = ".join(text for text in (show_value(value), _hex(pattern)) if text)
-    return f"all {rows} {TIMES} {columns} elements are {shown}"
-
-
-def _window(count: int, centre: int | None) -> range:
-    start = min(max(0, (centre or 0) - WINDOW // 2), max(0, count - WINDOW))
-    return range(start, min(count, start + WINDOW))
-
-
-def _span(shown: range) -> str:
-    return f"{shown.start} to {shown.stop - 1}" if shown else "none"
-
-
-def _at(table: Sequence[Sequence[Any]], r: int, c: int) -> Any:
-    return table[r][c] if r < len(table) and c < len(table[r]) else None
-
-
-def _hex(pattern: str | None) -> str:
-    return "" if not pattern else pattern if pattern.startswith("0x") else f"0x{pattern}"
-
-
-def _cell(
-    values: Sequence[Sequence[Any]],
-    bits: Sequence[Sequence[str]],
-    r: int,
-    c: int,
-    focus: Mapping[str, Any],
-    focused: bool,
-) -> Cell:
-    value, pattern = _at(values, r, c), _at(bits, r, c) or ""
-    here = focused and focus["row"] in (None, r) and focus["column"] in (None, c)
-    zero = show_value(value) == "0"
-    style = " ".join(name for name, on in (("z", zero), ("f", here)) if on)
-    return Cell(show_value(value), pattern.removeprefix("0x"), style)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ class CaseView:
     name: str
     """The values of the axes, or the whole id where there are none."""
     outcome: str
+    reason: str
+    """Empty where a finding says the same."""
     ratio: str
     duration: str
     distribution: tuple[tuple[str, str], ...]
@@ -69,11 +71,12 @@ class LevelView:
 def levels(result: Mapping[str, Any]) -> tuple[LevelView, ...]:
     """The whole matrix of a complete result, levels never mixed; empty levels are left out."""
     numbered = list(enumerate(result["cases"]))
+    said = {finding["message"] for finding in result["findings"]}
     found = []
     for level in Level:
         members = [(index, case) for index, case in numbered if case["level"] == level]
         if members:
-            found.append(LevelView(level.value, _sections(members), len(members)))
+            found.append(LevelView(level.value, _sections(members, said), len(members)))
     return tuple(found)
 
 
@@ -93,7 +96,9 @@ def siblings(levels: Sequence[LevelView]) -> dict[str, str]:
     return said
 
 
-def _sections(members: Sequence[tuple[int, Mapping[str, Any]]]) -> tuple[Section, ...]:
+def _sections(
+    members: Sequence[tuple[int, Mapping[str, Any]]], said: Set[str]
+) -> tuple[Section, ...]:
     grouped: dict[str, dict[tuple[str, str], list[tuple[int, Mapping[str, Any]]]]] = {}
     for index, case in members:
         key = (base_id(case)[0], case["requirement"])
@@ -102,18 +107,21 @@ def _sections(members: Sequence[tuple[int, Mapping[str, Any]]]) -> tuple[Section
     for spec, groups in grouped.items():
         document, _, anchor = spec.partition("#")
         requirements = [
-            _requirement(base, sentence, cases) for (base, sentence), cases in groups.items()
+            _requirement(base, sentence, cases, said) for (base, sentence), cases in groups.items()
         ]
         sections.append(Section(document, anchor, tuple(requirements)))
     return tuple(sections)
 
 
 def _requirement(
-    base: str, sentence: str, members: Sequence[tuple[int, Mapping[str, Any]]]
+    base: str,
+    sentence: str,
+    members: Sequence[tuple[int, Mapping[str, Any]]],
+    said: Set[str],
 ) -> Requirement:
     cases = [case for _, case in members]
     tally = Counter(case["outcome"] for case in cases)
-    views = [_case(index, case) for index, case in members]
+    views = [_case(index, case, said) for index, case in members]
     views.sort(key=_weight)
     return Requirement(
         base=base,
@@ -131,13 +139,14 @@ def _weight(case: CaseView) -> int:
     return 1 if outcome == "not_supported" else -_ORDER.index(outcome)
 
 
-def _case(index: int, case: Mapping[str, Any]) -> CaseView:
+def _case(index: int, case: Mapping[str, Any], said: Set[str]) -> CaseView:
     name = base_id(case)[1] or case["id"]
     return CaseView(
         anchor=f"c-{index}",
         data=case,
         name=name,
         outcome=OUTCOME_NAMES[case["outcome"]],
+        reason="" if case["reason"] in said else case["reason"],
         ratio=show_ratio(ratio(case["worst_ratio"])),
         duration=seconds(case["duration"]),
         distribution=tuple(_distribution(case["distribution"])),

@@ -104,6 +104,8 @@ def test_the_device_is_named_without_repetition() -> None:
     assert device_name(result()) == "llvmpipe (LLVM 19.1.7, 256 bits), driver Mesa 26.1.6"
     device = factory.device() | {"name": "H200", "driver": "NVIDIA", "driver_version": "580.1"}
     assert device_name(result(device=device)) == "H200, driver NVIDIA 580.1"
+    device = factory.device() | {"name": "NVIDIA H200", "driver": "NVIDIA", "driver_version": "5.1"}
+    assert device_name(result(device=device)) == "NVIDIA H200, driver NVIDIA 5.1"
     device = factory.device() | {"name": "reference", "driver": "reference", "driver_version": ""}
     assert device_name(result(device=device)) == "reference"
 

@@ -11,8 +11,9 @@ import pytest
 
 from reports import check, text
 from reports.render import device, matrix
-from reports.render.findings import TAIL, bit_fields, operand, view
+from reports.render.findings import TAIL, bit_fields, view
 from reports.render.heatmap import bucket, heat_map
+from reports.render.operands import operand
 from tests.reports import factory
 from tests.reports.page import Page
 
@@ -142,10 +143,12 @@ def test_a_large_operand_is_cut_round_what_matters() -> None:
     bits = np.arange(64 * 64, dtype=np.uint16).reshape(64, 64)
     shown = as_operand(bits, focus={"row": None, "column": 40})
     assert shown.columns == tuple(range(32, 48))
-    assert [row for row, _ in shown.rows] == list(range(16))
-    assert shown.cut == "Rows 0 to 15 of 64, columns 32 to 47 of 64; the witness holds all."
+    assert [row for row, _ in shown.rows] == list(range(64))
+    assert shown.cut == "Rows 0 to 63 of 64, columns 32 to 47 of 64; the witness holds all."
     assert {cell.style for _, cells in shown.rows for cell in cells[8:9]} == {"f"}
     assert shown.rows[3][1][8].value == str(3 * 64 + 40)
+    across = as_operand(bits, focus={"row": 3, "column": None})
+    assert across.columns == tuple(range(64)) and len(across.rows) == 16
     edge = as_operand(bits, focus={"row": 63, "column": 63})
     assert edge.columns == tuple(range(48, 64)) and edge.rows[-1][0] == 63
     assert edge.rows[-1][1][-1].style == "f" and edge.rows[-1][1][-2].style == ""
@@ -274,6 +277,20 @@ def test_a_requirement_tallies_its_cases_worst_first() -> None:
     assert requirement.tally == (("fail", "fail", 2), ("pass", "pass", 2))
     assert [case.data["outcome"] for case in requirement.cases] == ["fail", "fail", "pass", "pass"]
     assert requirement.open
+
+
+def test_a_reason_that_a_finding_gives_is_not_repeated() -> None:
+    sample = factory.failing()
+    sample["cases"][0]["reason"] = sample["findings"][0]["message"]
+    sample["cases"][1]["reason"] = "something else"
+    views = {
+        case.data["id"]: case.reason
+        for level in matrix.levels(check(sample))
+        for section in level.sections
+        for requirement in section.requirements
+        for case in requirement.cases
+    }
+    assert [views[case["id"]] for case in sample["cases"][:2]] == ["", "something else"]
 
 
 def test_long_distributions_are_cut_with_a_count() -> None:
