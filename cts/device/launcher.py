@@ -35,6 +35,10 @@ class Importer(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     def get_source(self, name):
         return SOURCES[name]
 
+    def get_code(self, name):
+        return compile(SOURCES[name], name, "exec", dont_inherit=True)  # named in tracebacks
+
+sys.path[:] = [folder for folder in sys.path if folder]  # never the working directory
 sys.meta_path.insert(0, Importer())
 """
 
@@ -112,7 +116,7 @@ def program(entry: str = "cts.device.server", extra: tuple[tuple[str, str], ...]
     ``entry`` is the module whose ``main()`` is called; ``extra`` are modules (name, text) that
     are sent as well.
     """
-    sources = _imported(entry) | dict(extra)
+    sources = _imported(entry, dict(extra))
     text = f"SOURCES = {sources!r}\n{_IMPORTER}\nfrom {entry} import main\nmain()\n".encode()
     return b"%08x" % len(text) + text
 
@@ -120,21 +124,26 @@ def program(entry: str = "cts.device.server", extra: tuple[tuple[str, str], ...]
 _ROOT = Path(__file__).resolve().parents[2]
 
 
-def _imported(entry: str) -> dict[str, str]:
+def _imported(entry: str, extra: Mapping[str, str]) -> dict[str, str]:
     """``entry`` and every module of this project that it needs, with their text."""
     found: dict[str, str] = {}
-    waiting = [entry]
+    waiting = [entry, *extra]
     while waiting:
         name = waiting.pop()
-        place = _ROOT.joinpath(*name.split("."))
-        file = next(
-            (f for f in (place / "__init__.py", place.with_suffix(".py")) if f.is_file()), None
-        )
-        if name in found or file is None:
+        text = extra.get(name) or _text(name)
+        if name in found or text is None:
             continue  # known, or a name inside a module
-        found[name] = file.read_text("utf-8")
+        found[name] = text
         waiting.append(name.rpartition(".")[0] or name)
-        for node in ast.walk(ast.parse(found[name])):
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("cts"):
                 waiting += [str(node.module), *(f"{node.module}.{it.name}" for it in node.names)]
     return found
+
+
+def _text(name: str) -> str | None:
+    place = _ROOT.joinpath(*name.split("."))
+    for file in (place / "__init__.py", place.with_suffix(".py")):
+        if file.is_file():
+            return file.read_text("utf-8")
+    return None
