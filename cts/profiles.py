@@ -20,12 +20,14 @@ DEFAULT_SEED = 1
 
 @dataclass(frozen=True)
 class Profile:
-    """``examples`` for an ordinary case; whether values are steered towards the largest
+    """``examples`` for an ordinary case; the number of combinations of what is compiled into a
+    module that they share (:mod:`cts.draw.variety`); whether values are steered towards the largest
     error / bound ratio (``target``); whether the run's seed is a fresh one by default."""
 
     name: str
     examples: int
     purpose: str
+    modules: int = 8
     target: bool = False
     fresh_seed: bool = False
 
@@ -33,11 +35,11 @@ class Profile:
 PROFILES: dict[str, Profile] = {
     profile.name: profile
     for profile in (
-        Profile("smoke", 10, "every case briefly: does the driver work at all"),
-        Profile("default", 50, "the ordinary run"),
-        Profile("conformance", 200, "the run to publish"),
-        Profile("deep", 2000, "before a release, or overnight", target=True),
-        Profile("explore", 500, "new values each time", target=True, fresh_seed=True),
+        Profile("smoke", 10, "every case briefly: does the driver work at all", 2),
+        Profile("default", 50, "the ordinary run", 8),
+        Profile("conformance", 200, "the run to publish", 32),
+        Profile("deep", 2000, "before a release, or overnight", 256, target=True),
+        Profile("explore", 500, "new values each time", 256, target=True, fresh_seed=True),
     )
 }
 
@@ -88,5 +90,12 @@ def draw_the_same_everywhere() -> None:
     """
     from hypothesis.internal.conjecture import providers
 
-    none = providers._local_constants.__class__()
-    vars(providers)["_get_local_constants"] = lambda: none
+    if providers._get_local_constants is not _no_constants:
+        vars(providers)["_get_local_constants"] = _no_constants
+        vars(providers)["CONSTANTS_CACHE"] = type(providers.CONSTANTS_CACHE)(1024)
+
+
+def _no_constants() -> object:
+    from hypothesis.internal.constants_ast import Constants
+
+    return Constants()

@@ -87,7 +87,8 @@ def store(
     ``folder``, if there is one. OSError where that fails."""
     evidence = found.finding.evidence
     request = evidence.request if isinstance(evidence, Evidence) else None
-    name = short_id(case.id, found, request)
+    digest = identity(case.id, found, request)
+    name = _name(digest, folder)
     report = {"id": name, "case": case.id, "kind": found.kind, "outcome": str(found.outcome)}
     report |= {"message": found.message, "rule": case.declaration.requirement}
     report |= _from_detail(found.finding.detail)
@@ -97,23 +98,38 @@ def store(
         path = folder / "witness" / f"{name}.json"
         path.parent.mkdir(exist_ok=True)
         judged = isinstance(evidence, Evidence) and evidence.judged
-        path.write_text(json.dumps(_document(name, found, case, info, origin, request, judged)))
+        document = _document(found, case, info, origin, request, judged)
+        text = json.dumps({"id": name, "digest": digest, **document})
+        path.write_text(text, encoding="utf-8")
         report |= {"witness": f"witness/{name}.json", "replay": f"coopcts replay {name}"}
         if isinstance(request, Dispatch):
             report["export"] = f"coopcts export {name}"
     return plain_mapping(report)
 
 
-def short_id(case_id: str, found: Found, request: Request | None) -> str:
-    """Six hexadecimal digits: the same case, kind and request have the same name anywhere.
-    Findings without a request of their own are told apart by their message."""
+def identity(case_id: str, found: Found, request: Request | None) -> str:
+    """What a finding is told by, hexadecimal: the same case, kind and request give the same
+    anywhere. Findings without a dispatch of their own are told apart by their message."""
     from cts.program import codec
 
     what = codec.digest(request) if request is not None else ""
     if not isinstance(request, Dispatch):
         what += found.message
     text = "/".join((case_id, type(found.finding).__name__, what))
-    return hashlib.sha256(text.encode()).hexdigest()[:6]
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _name(digest: str, folder: Path | None) -> str:
+    """The first six digits; more where another finding of the run has these."""
+    for length in (6, 8, 12):
+        name = digest[:length]
+        try:
+            taken = json.loads((folder or Path()).joinpath("witness", f"{name}.json").read_text())
+        except (OSError, ValueError):
+            return name
+        if taken.get("digest") == digest:
+            return name
+    return digest
 
 
 def plain_mapping(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,7 +140,6 @@ def plain_mapping(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _document(
-    name: str,
     found: Found,
     case: Case,
     info: DeviceInfo,
@@ -137,7 +152,6 @@ def _document(
     return {
         "coopcts": "witness",
         "schema": SCHEMA,
-        "id": name,
         "case": case.id,
         "kind": type(found.finding).__name__,
         "outcome": str(found.outcome),

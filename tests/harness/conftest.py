@@ -14,7 +14,7 @@ import pytest
 
 from cts.collect import ROOT
 
-CASES = '''
+CASES = """
 from hypothesis import assume, strategies as st
 
 from cts.case import case
@@ -59,7 +59,7 @@ def test_rejected(subject, data):
       level=Level.INFO, fixed=True)
 def test_info(subject):
     subject.event("driver", subject.info.driver)
-'''
+"""
 
 
 @pytest.fixture
