@@ -7,8 +7,10 @@ element on which grid its addends lie, and cheap: these run for every element th
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,53 +28,28 @@ from reference.component import (
     is_negative,
     is_subnormal,
     lowest_bit,
+    lowest_bit_of,
     magnitude_code,
+    power_of_two,
 )
 from reference.exact import ProductSum, sum_products
 from reference.values import Exact, FloatSum
 
 Exponents = NDArray[np.int16]
-Marks = NDArray[np.uint8]
-
-NONZERO, NEGATIVE, SUBNORMAL, SPECIAL = 1, 2, 4, 8
-"""Marks of an element. Zeros can be NEGATIVE, SPECIAL is NaN or infinity."""
-_NONE = 2000
-"""Lowest bit of values that have none: above every exponent."""
+_Item = TypeVar("_Item", bound=np.generic)
 
 
-def _survey(bits: Bits, component: Component) -> tuple[Exponents, Marks]:
-    """(exponent of the lowest set bit, marks) of every element."""
-    values = decode(bits, component)
-    lowest = lowest_bit(values)
-    marks = np.where(values != 0, np.uint8(NONZERO), np.uint8(0))
-    marks |= np.where(is_negative(bits, component), np.uint8(NEGATIVE), np.uint8(0))
-    marks |= np.where(is_subnormal(bits, component), np.uint8(SUBNORMAL), np.uint8(0))
-    marks |= np.where(np.isfinite(values), np.uint8(0), np.uint8(SPECIAL))
-    return np.where(lowest == NO_BITS, _NONE, lowest).astype(np.int16), marks
-
-
-@cache
-def _table(component: Component) -> tuple[Exponents, Marks]:
-    """:func:`_survey` of every bit pattern of a narrow component."""
-    return _survey(np.arange(1 << component.bits).astype(bits_dtype(component)), component)
-
-
-def survey(bits: Bits, component: Component) -> tuple[Exponents, Marks]:
-    """(exponent of the lowest set bit, 2000 where there is none; marks) of every element."""
-    if component.bits > 16:
-        return _survey(bits, component)
-    lowest, marks = _table(component)
-    return lowest[bits], marks[bits]
-
-
-def folded(ufunc: np.ufunc, array: NDArray[np.generic], axis: int) -> NDArray[np.generic]:
-    """An idempotent reduction (minimum, bitwise or) along a short axis, which is kept. Halving
-    is several times faster than NumPy's own reduction of a short last axis."""
-    rest = np.moveaxis(array, axis, 0)
-    while len(rest) > 1:
-        half = (len(rest) + 1) // 2
-        rest = ufunc(rest[:half], rest[-half:])
-    return np.moveaxis(rest, 0, axis)
+def folded(ufunc: np.ufunc, array: NDArray[_Item], axis: int) -> NDArray[_Item]:
+    """An idempotent reduction (minimum, logical or) of [tiles, rows, columns] along the rows (axis
+    1) or columns (axis 2), which are kept as 1. Halving is several times faster than NumPy's own
+    reduction of a short axis."""
+    while array.shape[axis] > 1:
+        half = (array.shape[axis] + 1) // 2
+        if axis == 1:
+            array = ufunc(array[:, :half], array[:, -half:])
+        else:
+            array = ufunc(array[:, :, :half], array[:, :, -half:])
+    return array
 
 
 @dataclass(frozen=True)
@@ -81,33 +58,65 @@ class Factor:
 
     component: Component
     axis: int
+    bits: Bits
     values: Floats
     """With zeros in place of NaN and infinity."""
-    marks: Marks
-    lowest_bits: Exponents
-    seen: int
-    """The marks that any element has."""
+    codes: Bits
+    """The bits without the sign."""
+    special: bool
+    """Whether any element is NaN or infinity."""
+    negative: bool
+    """Whether any element has its sign bit set; zeros can."""
+    subnormal: bool
+    """Whether any element is subnormal."""
     zeros: bool
-    """Whether any element is zero."""
+    """Whether any element is zero or special."""
 
     @cached_property
-    def grid(self) -> NDArray[np.int64]:
-        """All elements of the row or column are multiples of 2^grid; 0 if all are zero."""
-        lowest = folded(np.minimum, self.lowest_bits, self.axis).astype(np.int64)
-        return np.where(lowest == _NONE, 0, lowest)
+    def lowest(self) -> Exponents:
+        """Exponent of each element's lowest bit."""
+        return lowest_bit_of(self.bits, self.component)
 
-    def lines(self, mark: int) -> Flags | None:
-        """The rows or columns in which some element has ``mark``; None if there are none."""
-        if not self.seen & mark:
-            return None
-        return (folded(np.bitwise_or, self.marks, self.axis) & np.uint8(mark)).astype(bool)
+    @cached_property
+    def finest(self) -> int:
+        """All elements are multiples of 2^finest."""
+        return int(self.lowest.min())
+
+    @cached_property
+    def grid(self) -> Exponents:
+        """All elements of the row or column are multiples of 2^grid; 0 if all are zero."""
+        lowest = folded(np.minimum, self.lowest, self.axis)
+        return np.where(lowest == NO_BITS, np.int16(0), lowest)
+
+    @property
+    def special_lines(self) -> Flags | None:
+        """The rows or columns with NaN or infinity; None if there are none."""
+        limit = self.codes.dtype.type(float_format(self.component).maximum_code)
+        return self._lines(self.codes > limit) if self.special else None
+
+    @property
+    def negative_lines(self) -> Flags | None:
+        """The rows or columns with a sign bit; None if there are none."""
+        return self._lines(self.bits != self.codes) if self.negative else None
+
+    @property
+    def subnormals(self) -> Flags:
+        """Subnormal elements."""
+        return is_subnormal(self.bits, self.component)
+
+    @property
+    def subnormal_lines(self) -> Flags | None:
+        """The rows or columns with subnormal elements; None if there are none."""
+        return self._lines(self.subnormals) if self.subnormal else None
+
+    def _lines(self, flags: Flags) -> Flags:
+        return folded(np.logical_or, flags, self.axis)
 
     @cached_property
     def length(self) -> int:
         """Upper bound of the significant bits of any element."""
         _, exponent = np.frexp(self.values)
-        spans = exponent - self.lowest_bits
-        return int(spans.max(initial=0, where=self.lowest_bits != _NONE))
+        return int((exponent - self.lowest).max(initial=0, where=self.lowest != NO_BITS))
 
     @cached_property
     def largest(self) -> NDArray[np.int32]:
@@ -125,13 +134,25 @@ class Factor:
 def factor(exact: Exact, axis: int) -> Factor:
     """The facts of one factor."""
     component = exact.component
-    values = decode(exact.bits, component)
-    lowest, marks = survey(exact.bits, component)
-    seen = int(np.bitwise_or.reduce(marks, axis=None))
-    if seen & SPECIAL:
-        values = np.where(marks & np.uint8(SPECIAL), 0.0, values)
-    zeros = not int(np.bitwise_and.reduce(marks, axis=None)) & NONZERO
-    return Factor(component, axis, values, marks, lowest, seen, zeros or bool(seen & SPECIAL))
+    form = float_format(component)
+    bits = np.ascontiguousarray(exact.bits, bits_dtype(component))
+    codes = magnitude_code(bits, component)
+    values = decode(bits, component)
+    special = int(codes.max()) > form.maximum_code
+    if special:
+        values = np.where(codes > codes.dtype.type(form.maximum_code), 0.0, values)
+    hidden = codes.dtype.type((1 << (form.precision - 1)) - 1)
+    return Factor(
+        component,
+        axis,
+        bits,
+        values,
+        codes,
+        special,
+        int(bits.max()) >= form.sign_bit,
+        bool((codes - codes.dtype.type(1) < hidden).any()),
+        special or int(codes.min()) == 0,
+    )
 
 
 @dataclass(frozen=True)
@@ -152,19 +173,24 @@ class Addends:
         return self.chain.shape
 
     @cached_property
+    def sides(self) -> tuple[Factor, ...]:
+        """All factors, left and right."""
+        return tuple(side for pair in self.pairs for side in pair)
+
+    @cached_property
     def special(self) -> Flags | None:
         """Elements that a NaN or an infinity reaches."""
-        return self._either([self.c_special, *self._lines(SPECIAL)])
+        return self._either([self.c_special, *(side.special_lines for side in self.sides)])
 
     @cached_property
     def negative(self) -> Flags | None:
         """Elements with a factor or addend whose sign bit is set, be it a zero's."""
-        return self._either([self.c_negative, *self._lines(NEGATIVE)])
+        return self._either([self.c_negative, *(side.negative_lines for side in self.sides)])
 
     @cached_property
     def subnormal(self) -> Flags | None:
         """Elements with a subnormal factor or addend."""
-        return self._either([self._c_tiny, *self._lines(SUBNORMAL)])
+        return self._either([self._c_tiny, *(side.subnormal_lines for side in self.sides)])
 
     @cached_property
     def _c_tiny(self) -> Flags | None:
@@ -188,29 +214,26 @@ class Addends:
     @cached_property
     def fineness(self) -> Floats:
         """2^-g such that all products of the element are multiples of 2^g."""
-        scales = [np.ldexp(1.0, -a.grid) * np.ldexp(1.0, -b.grid) for a, b in self.pairs]
+        scales = [power_of_two(-a.grid) * power_of_two(-b.grid) for a, b in self.pairs]
         return scales[0] if len(scales) == 1 else np.maximum.reduce(scales)
 
     @cached_property
-    def c_lowest(self) -> NDArray[np.int32]:
-        """Exponents of the lowest bits of C."""
-        return lowest_bit(self.c)
+    def finest(self) -> int:
+        """All products of all elements are multiples of 2^finest."""
+        return min(min(a.finest + b.finest, NO_BITS) for a, b in self.pairs)
 
     @cached_property
     def may_underflow(self) -> Flags | None:
         """Elements whose addends are not all multiples of the smallest normal value."""
-        limit = 2.0**-self.plan.minimum_exponent
-        found: list[Flags | None] = [self.fineness > limit if self._finest > limit else None]
-        form = float_format(self.chain.c.component)
-        largest = np.abs(self.c) < 2.0 ** (self.plan.minimum_exponent + form.precision)
-        largest &= self.c != 0
-        if largest.any():
-            found.append(largest & (self.c_lowest < self.plan.minimum_exponent))
+        least = self.plan.minimum_exponent
+        found: list[Flags | None] = []
+        if self.finest < least:
+            found.append(self.fineness > 2.0**-least)
+        near = np.abs(self.c) < 2.0 ** (least + float_format(self.chain.c.component).precision)
+        near &= self.c != 0
+        if near.any():
+            found.append(near & (lowest_bit(self.c) < least))
         return self._either(found)
-
-    @cached_property
-    def _finest(self) -> float:
-        return float(self.fineness.max())
 
     @cached_property
     def lossy(self) -> Floats | None:
@@ -225,7 +248,7 @@ class Addends:
         if float_format(self.chain.c.component).precision <= precision or not self.c.any():
             return None
         _, exponent = np.frexp(self.c)
-        fits = (exponent - self.c_lowest <= precision) | (self.c == 0)
+        fits = (exponent - lowest_bit(self.c) <= precision) | (self.c == 0)
         return None if fits.all() else np.where(fits, 0.0, np.abs(self.c))
 
     @cached_property
@@ -236,12 +259,11 @@ class Addends:
         if tiny is not None:
             found = np.where(tiny, np.abs(self.c), 0.0)
         for a, b in self.pairs:
-            if (a.seen | b.seen) & SUBNORMAL:
+            if a.subnormal or b.subnormal:
                 left, right = np.abs(a.values), np.abs(b.values)
                 whole = left @ right
-                kept_left = np.where(a.marks & np.uint8(SUBNORMAL), 0.0, left)
-                kept_right = np.where(b.marks & np.uint8(SUBNORMAL), 0.0, right)
-                lost = np.maximum(whole - kept_left @ kept_right, 0.0) + whole * 2.0**-40
+                kept = np.where(a.subnormals, 0.0, left) @ np.where(b.subnormals, 0.0, right)
+                lost = np.maximum(whole - kept, 0.0) + whole * 2.0**-40
                 found = lost if found is None else found + lost
         return found
 
@@ -251,7 +273,7 @@ class Addends:
         exceeds its value; this is by how much at most."""
         floor: Floats | float = 0.0
         for a, b in self.pairs:
-            if (a.seen | b.seen) & SUBNORMAL:
+            if a.subnormal or b.subnormal:
                 floor = np.maximum(floor, np.ldexp(1.0, a.largest + b.largest))
         return floor
 
@@ -262,36 +284,40 @@ class Addends:
         return np.ldexp(1.0, np.maximum.reduce(exponents))
 
     @cached_property
-    def collapsed(self) -> Flags:
+    def collapsed(self) -> Flags | None:
         """Elements whose every partial sum, in every order, every adder represents exactly (but
-        for adders with unit errors)."""
-        size, plan = self.sums.size, self.plan
-        smallest = 2.0**-plan.minimum_exponent
-        fits = size * self.fineness <= 2.0**plan.collapse
-        if self._finest > smallest:
-            fits &= self.fineness <= smallest
-        if fits.any() and self.c.any():
-            steps = self.c * self.fineness
-            whole = steps == np.rint(steps)
-            if not whole.all():
-                fits = self._on_the_grid_of_c(fits, ~whole)
+        for adders with unit errors); None for all of them."""
+        largest = float(self.sums.size.max())
+        subnormal = self.subnormal
+        if subnormal is None and largest <= self.plan.maximum and self._all_on_one_grid(largest):
+            return None
+        fits = self._on_grids()
         if np.any(self.count == 1):
             fits = self._alone(fits)
-        if self._largest > plan.maximum:
-            fits &= size <= plan.maximum
-        if self.subnormal is not None:
-            fits &= ~self.subnormal
+        if largest > self.plan.maximum:
+            fits = fits & (self.sums.size <= self.plan.maximum)
+        return fits if subnormal is None else fits & ~subnormal
+
+    def _all_on_one_grid(self, largest: float) -> bool:
+        """Whether the finest grid on which ``largest`` has few enough bits holds all addends."""
+        grid = max(math.frexp(largest)[1] - self.plan.collapse, self.plan.minimum_exponent)
+        if self.finest < grid:
+            return False
+        steps = self.c * 2.0**-grid
+        return bool((steps == np.rint(steps)).all())
+
+    def _on_grids(self) -> Flags:
+        """The same for every element with a grid of its own."""
+        size, plan = self.sums.size, self.plan
+        _, exponent = np.frexp(size)
+        finest = power_of_two(
+            plan.collapse - np.maximum(exponent, plan.collapse + plan.minimum_exponent)
+        )
+        fits = self.fineness <= finest
+        if self.c.any() and fits.any():
+            steps = self.c * finest
+            fits &= steps == np.rint(steps)
         return fits
-
-    @cached_property
-    def _largest(self) -> float:
-        return float(self.sums.size.max())
-
-    def _on_the_grid_of_c(self, fits: Flags, finer: Flags) -> Flags:
-        """``fits``, where C is not a multiple of the products' grid: its own may do."""
-        limit = np.ldexp(1.0, np.minimum(self.c_lowest + self.plan.collapse, 1023))
-        enough = (self.sums.size <= limit) & (self.c_lowest >= self.plan.minimum_exponent)
-        return np.where(finer, fits & enough, fits)
 
     def _alone(self, fits: Flags) -> Flags:
         """``fits``, and elements with one addend only, which nothing is added to."""
@@ -306,9 +332,6 @@ class Addends:
             lowest >= self.plan.minimum_exponent
         )
         return fits
-
-    def _lines(self, mark: int) -> list[Flags | None]:
-        return [side.lines(mark) for pair in self.pairs for side in pair]
 
     def _either(self, flags: list[Flags | None]) -> Flags | None:
         found = [flag for flag in flags if flag is not None]
@@ -332,7 +355,7 @@ def addends(chain: FloatSum, plan: Adder) -> Addends:
     negative = None
     if int(chain.c.bits.max()) >= float_format(component).sign_bit:
         negative = is_negative(chain.c.bits, component)
-    signed = negative is not None or any(side.seen & NEGATIVE for pair in pairs for side in pair)
+    signed = negative is not None or any(side.negative for pair in pairs for side in pair)
     narrow = all(side.component is not Component.FLOAT64 for pair in pairs for side in pair)
     sums = sum_products([(a.values, b.values) for a, b in pairs], c, narrow, signed)
     return Addends(chain, plan, pairs, c, special, negative, sums)

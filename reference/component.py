@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Bits = NDArray[np.unsignedinteger]
 Flags = NDArray[np.bool_]
 
-NO_BITS = 1 << 20
+NO_BITS = 5000
 """What :func:`lowest_bit` gives for values without a lowest bit: zero, infinity and NaN."""
 
 
@@ -140,10 +140,23 @@ def decode(bits: Bits, component: Component) -> Floats:
     if component.is_integer:
         return decode_int(bits, component).astype(np.float64)
     if component.bits <= 16:
-        return _table(component)[bits]
+        return _decode_narrow(np.asarray(bits, bits_dtype(component)), component)
     raw = np.ascontiguousarray(bits, bits_dtype(component))
     with np.errstate(invalid="ignore"):
         return raw.view(f"<f{component.bytes}").astype(np.float64)
+
+
+def _decode_narrow(bits: Bits, component: Component) -> Floats:
+    """Moves the fields to where binary32 has them and corrects the exponent by a multiplication,
+    which is exact; several times faster than looking values up."""
+    form = FORMATS[component]
+    if int((bits & bits.dtype.type(form.sign_bit - 1)).max(initial=0)) > form.maximum_code:
+        return _table(component)[bits]
+    wide = bits.astype(np.uint32)
+    moved = (wide & np.uint32(form.sign_bit - 1)) << np.uint32(24 - form.precision)
+    moved |= (wide & np.uint32(form.sign_bit)) << np.uint32(32 - form.bits)
+    scale = 2.0 ** (form.minimum_exponent - FORMATS[Component.FLOAT32].minimum_exponent)
+    return moved.view(np.float32).astype(np.float64) * scale
 
 
 def decode_int(
@@ -295,27 +308,36 @@ def is_negative(bits: Bits, component: Component) -> Flags:
     return (np.asarray(bits, dtype) >> dtype.type(component.bits - 1)).astype(bool)
 
 
-def lowest_bit(values: Floats) -> NDArray[np.int32]:
+def lowest_bit_of(bits: Bits, component: Component) -> NDArray[np.int16]:
     """The exponent of the lowest set bit of each number: the largest ``g`` such that the number is
     a whole multiple of 2^g; :data:`NO_BITS` for zero and non-finite numbers."""
-    mantissa, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
-    whole = np.ldexp(mantissa, 53).astype(np.int64)
-    _, lowest = np.frexp((whole & -whole).astype(np.float64))
-    return np.where(whole == 0, NO_BITS, exponent + lowest - 54).astype(np.int32)
+    form = float_format(component)
+    code = magnitude_code(bits, component)
+    one = code.dtype.type(1)
+    hidden = code.dtype.type(1 << (form.precision - 1))
+    marked = code | hidden
+    lowest = marked & (~marked + one)
+    if component is Component.FLOAT64:
+        power = (lowest.astype(np.float64).view(np.uint64) >> np.uint64(52)).astype(np.int16) - 1023
+    else:
+        power = (lowest.astype(np.float32).view(np.uint32) >> np.uint32(23)).astype(np.int16) - 127
+    field = (code >> code.dtype.type(form.precision - 1)).astype(np.int16)
+    result = power + np.maximum(field, np.int16(1)) + np.int16(form.quantum_exponent - 1)
+    none = code - one >= code.dtype.type(form.maximum_code)
+    if none.any():
+        result = np.where(none, NO_BITS, result)
+    return result.astype(np.int16, copy=False)
 
 
-@cache
-def _lowest_bit_table(component: Component) -> NDArray[np.int32]:
-    table = lowest_bit(_table(component))
-    table.flags.writeable = False
-    return table
+def lowest_bit(values: Floats) -> NDArray[np.int16]:
+    """:func:`lowest_bit_of` for numbers in binary64."""
+    return lowest_bit_of(np.ascontiguousarray(values).view(np.uint64), Component.FLOAT64)
 
 
-def lowest_bit_of(bits: Bits, component: Component) -> NDArray[np.int32]:
-    """:func:`lowest_bit` of the decoded values; a table look-up for narrow components."""
-    if component.bits <= 16 and component.is_float:
-        return _lowest_bit_table(component)[bits]
-    return lowest_bit(decode(bits, component))
+def power_of_two(exponents: NDArray[np.signedinteger]) -> Floats:
+    """2^exponent, exponents cut to [-1022, 1023]; much faster than ``ldexp``."""
+    field = np.clip(exponents.astype(np.int64), -1022, 1023) + 1023
+    return (field << np.int64(52)).view(np.float64)
 
 
 # --- text -----------------------------------------------------------------------------------

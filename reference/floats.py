@@ -95,10 +95,9 @@ class _Sets:
         )
 
     @cached_property
-    def collapsed(self) -> Flags:
-        """Elements that every adder without unit errors gives exactly."""
-        found = self.facts.collapsed
-        return np.zeros_like(found) if self.shortened else found
+    def collapsed(self) -> Flags | None:
+        """Elements that every adder without unit errors gives exactly; None for all of them."""
+        return np.zeros(self.facts.shape, bool) if self.shortened else self.facts.collapsed
 
     @cached_property
     def reach(self) -> Floats:
@@ -134,7 +133,7 @@ class _Sets:
     @cached_property
     def tight_radius(self) -> Floats | float:
         """Largest error of adders without unit errors."""
-        if self.collapsed.all():
+        if self.collapsed is None:
             return 0.0
         count = self.facts.count
         if isinstance(count, int):
@@ -160,7 +159,7 @@ class _Sets:
                 reach = np.where(empty, self.facts.zero_floor, reach)
             errors = reach * self.plan.growth(roundings, self.plan.wide) + sums.size * sums.error
             exact = np.where(negative, errors, 0.0)
-        if self.collapsed.all():
+        if self.collapsed is None:
             return exact
         return np.where(self.collapsed, exact, self._radius(self.plan.growth(roundings)))
 
@@ -206,7 +205,9 @@ class _Sets:
         """Where sums are exact but for unit errors of a wide adder, the result is what these round
         to, which for a narrow type is nearly always the sum itself."""
         assert self.facts.negative is not None
-        where = self.collapsed & self.facts.negative
+        where = self.facts.negative
+        if self.collapsed is not None:
+            where = where & self.collapsed
         low, high = (np.array(end) for end in _ends(band))
         low[where] = rounded_to(low[where], self.facts.chain.component)
         high[where] = rounded_to(high[where], self.facts.chain.component)
@@ -306,7 +307,7 @@ class _Sets:
         if self.facts.special is not None and pick(self.facts.special):
             return text + "A NaN or an infinity is among them."
         tight, loose = pick(self.tight_radius), pick(self.loose_radius)
-        if not pick(self.collapsed):
+        if self.collapsed is not None and not pick(self.collapsed):
             return text + (
                 f"Sums of {plan.precision} bits in any order, rounded in any direction, err by at "
                 f"most {tight:.4g}; with an error of one unit for each addend by {loose:.4g}."
