@@ -35,7 +35,7 @@ class Profile:
 PROFILES: dict[str, Profile] = {
     profile.name: profile
     for profile in (
-        Profile("smoke", 10, "every case briefly: does the driver work at all", 2),
+        Profile("smoke", 8, "every case briefly: does the driver work at all", 1),
         Profile("default", 50, "the ordinary run", 8),
         Profile("conformance", 200, "the run to publish", 32),
         Profile("deep", 2000, "before a release, or overnight", 256, target=True),

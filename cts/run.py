@@ -117,7 +117,10 @@ def run_case(case: Case, device: Device, profile: Profile, seed: int) -> CaseRes
         if case.fixed:
             tally, found, errors = _run_fixed(case, device)
         else:
-            tally, found, errors = _run_drawn(case, device, profile, seed)
+            from cts.draw.variety import Variety, variety
+
+            with variety(Variety(profile.modules, seed)):
+                tally, found, errors = _run_drawn(case, device, profile, seed)
     except NotSupported as lacking:
         duration = time.perf_counter() - start
         return CaseResult(case, Outcome.NOT_SUPPORTED, str(lacking), duration=duration)

@@ -5,33 +5,45 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from cts.device.protocol import DeviceInfo
+from cts.draw.variety import Shape
 from cts.program.model import Grid
 
 MAX_SUBGROUPS = 8
 
 
+_GROUPS = (1, 2, 3, 7, 8, 16, 32, 64)
+
+
+@st.composite
 def grids(
-    info: DeviceInfo, *, tiles: int = 64, subgroups: int = MAX_SUBGROUPS
-) -> st.SearchStrategy[Grid]:
+    draw: st.DrawFn,
+    info: DeviceInfo,
+    shape: Shape,
+    *,
+    tiles: int = 64,
+    subgroups: int = MAX_SUBGROUPS,
+    baked: bool = False,
+) -> Grid:
     """One to ``subgroups`` full subgroups of the device's default size in each of a few
-    workgroups, at most ``tiles`` in all. Most examples are large, since a dispatch costs the
-    same for one tile as for many; shrinking ends at a single one."""
+    workgroups, at most ``tiles`` in all.
+
+    The number of subgroups is part of the module; that of workgroups is too where it is
+    ``baked`` into literal pitches. Most examples are large, since a dispatch costs the same for
+    one tile as for many; shrinking ends at a single one.
+    """
     size = info.subgroup_size
     limits = info.properties
     most = min(
         subgroups,
         int(limits["VkPhysicalDeviceLimits.maxComputeWorkGroupInvocations"]) // size,
         int(limits["VkPhysicalDeviceLimits.maxComputeWorkGroupSize"][0]) // size,
+        tiles,
     )
-    shapes = [
-        (groups, count)
-        for groups in (1, 2, 3, 7, 8, 16, 32, 64)
-        for count in (1, 2, 3, 4, 5, 8)
-        if count <= most and groups * count <= tiles
-    ]
-    shapes.sort(key=lambda shape: (shape[0] * shape[1], shape))
-    large = [shape for shape in shapes if 2 * shape[0] * shape[1] >= tiles]
-    # The first alternative is what shrinking prefers; the repeated one makes large usual.
-    return st.one_of(
-        st.sampled_from(shapes), st.sampled_from(large or shapes), st.sampled_from(large or shapes)
-    ).map(lambda shape: Grid(shape[0], shape[1], size))
+    count = shape.pick(draw, "subgroups", [n for n in (1, 2, 3, 4, 5, 8) if n <= most])
+    groups = [n for n in _GROUPS if n * count <= tiles]
+    if baked:
+        return Grid(shape.pick(draw, "workgroups", groups), count, size)
+    # The first alternative is what shrinking prefers; the other makes large dispatches usual.
+    large = [n for n in groups if 2 * n * count >= tiles] or groups
+    usual = st.sampled_from(large)
+    return Grid(draw(st.one_of(st.sampled_from(groups), usual, usual)), count, size)

@@ -11,6 +11,7 @@ from cts.device.protocol import DeviceInfo
 from cts.draw.combinations import Combination
 from cts.draw.grids import MAX_SUBGROUPS, grids
 from cts.draw.layouts import LOAD_STYLES, STORE_STYLES, PointeeKind, Style, place, pointee
+from cts.draw.variety import shapes
 from cts.program.model import (
     Address,
     Buffer,
@@ -34,7 +35,7 @@ from cts.program.recipe import Operand, Recipe
 
 LAYOUTS = (Layout.ROW_MAJOR, Layout.COLUMN_MAJOR)
 STORAGES = (Storage.STORAGE_BUFFER, Storage.PHYSICAL_STORAGE_BUFFER, Storage.WORKGROUP)
-NUMBERS = st.sampled_from((Numbers.BUFFER, Numbers.BUFFER, Numbers.SPECIALIZATION, Numbers.LITERAL))
+NUMBERS = (Numbers.BUFFER, Numbers.BUFFER, Numbers.SPECIALIZATION, Numbers.LITERAL)
 
 
 @dataclass(frozen=True)
@@ -87,34 +88,54 @@ def fits(info: DeviceInfo, slots: Sequence[Slot]) -> bool:
     return not shared or _shared_limit(info, shared) > 0
 
 
+@dataclass(frozen=True)
+class Memory:
+    """A grid, a place in memory for each slot by name, and how numbers reach the shader."""
+
+    grid: Grid
+    places: Mapping[str, tuple[Buffer, Address]]
+    numbers: Numbers
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The buffers, in the order of their slots."""
+        return tuple(buffer for buffer, _ in self.places.values())
+
+    def address(self, name: str) -> Address:
+        """Where the slot called ``name`` lies."""
+        return self.places[name][1]
+
+
 @st.composite
-def memory(
-    draw: st.DrawFn, info: DeviceInfo, slots: Sequence[Slot], tiles: int
-) -> tuple[Grid, dict[str, tuple[Buffer, Address]]]:
-    """A grid, and a place in memory for each slot. Layout and style of a slot are one draw."""
+def memories(draw: st.DrawFn, info: DeviceInfo, slots: Sequence[Slot], tiles: int) -> Memory:
+    """A :class:`Memory` for ``slots``, with at most ``tiles`` tiles in all."""
+    shape = draw(shapes())
+    numbers = shape.pick(draw, "numbers", NUMBERS)
+    baked = numbers is not Numbers.BUFFER
     shared = [slot for slot in slots if slot.storage is Storage.WORKGROUP]
     most = _shared_limit(info, shared) if shared else MAX_SUBGROUPS
-    grid = draw(grids(info, tiles=tiles, subgroups=min(most, MAX_SUBGROUPS)))
+    grid = draw(grids(info, shape, tiles=tiles, subgroups=min(most, MAX_SUBGROUPS), baked=baked))
     room = int(info.properties["VkPhysicalDeviceLimits.maxComputeSharedMemorySize"])
     reserve = sum(_bytes(slot, Layout.ROW_MAJOR, Style.TIGHT, grid.subgroups) for slot in shared)
     places = {}
-    for slot in slots:
+    for at, slot in enumerate(slots):
         inside = slot.storage is Storage.WORKGROUP
         count = grid.subgroups if inside else grid.tiles
+        layout = shape.pick(draw, f"layout {at}", slot.layouts)
         styles = slot.styles or (STORE_STYLES if slot.stores else LOAD_STYLES)
-        options = [
-            (layout, style)
-            for style in styles
-            for layout in slot.layouts
-            if not inside or reserve + _excess(slot, layout, style, count) <= room
-        ]
-        layout, style = draw(st.sampled_from(options or [(slot.layouts[0], Style.TIGHT)]))
+        if inside:
+            free = room - reserve
+            fitting = [s for s in styles if _excess(slot, layout, s, count) <= free]
+            styles = fitting or (Style.TIGHT,)
+        if inside or baked:
+            style = shape.pick(draw, f"style {at}", styles)
+        else:
+            style = draw(st.sampled_from(styles))
         if inside:
             reserve += _excess(slot, layout, style, count)
         places[slot.name] = place(
             slot.name, slot.matrix, layout, _pointee(slot), style, slot.storage, count
         )
-    return grid, places
+    return Memory(grid, places, numbers)
 
 
 def _excess(slot: Slot, layout: Layout, style: Style, tiles: int) -> int:
@@ -139,14 +160,14 @@ def copies(
 ) -> Sample:
     """Load a matrix and store it, through memory of two kinds, layouts and styles; with
     ``rebuild``, taken apart and put together by component index in between."""
-    grid, places = draw(memory(info, (source, target), tiles))
-    (x, load), (y, store) = places[source.name], places[target.name]
+    memory = draw(memories(info, (source, target), tiles))
+    load = memory.address(source.name)
     body: list[Statement] = [Load("m", source.matrix, load)]
     if rebuild:
         body.append(Rebuild("n", "m"))
-    body.append(Store("n" if rebuild else "m", store))
-    program = Program(grid, (x, y), tuple(body), draw(NUMBERS))
-    return Sample(program, {source.name: _operand(source, grid, load, draw(recipes))})
+    body.append(Store("n" if rebuild else "m", memory.address(target.name)))
+    program = Program(memory.grid, memory.buffers(), tuple(body), memory.numbers)
+    return Sample(program, {source.name: _operand(source, memory.grid, load, draw(recipes))})
 
 
 @dataclass(frozen=True)
@@ -178,21 +199,19 @@ def mul_adds(
         Slot("c", combination.c, storage=storage, styles=input_styles),
         Slot("d", combination.result, stores=True, storage=storage),
     )
-    grid, places = draw(memory(info, slots, tiles))
+    memory = draw(memories(info, slots, tiles))
     body: list[Statement] = [
-        Load(f"{slot.name}0", slot.matrix, places[slot.name][1]) for slot in slots[:3]
+        Load(f"{slot.name}0", slot.matrix, memory.address(slot.name)) for slot in slots[:3]
     ]
     accumulator = "c0"
     for step in range(chain):
         body.append(mul_add(combination, f"d{step}", "a0", "b0", accumulator))
         accumulator = f"d{step}"
-    body.append(Store(accumulator, places["d"][1]))
-    program = Program(
-        grid, tuple(places[slot.name][0] for slot in slots), tuple(body), draw(NUMBERS)
-    )
+    body.append(Store(accumulator, memory.address("d")))
+    program = Program(memory.grid, memory.buffers(), tuple(body), memory.numbers)
     drawn = {"a": draw(recipes.a), "b": draw(recipes.b), "c": draw(recipes.c)}
     operands = {
-        slot.name: _operand(slot, grid, places[slot.name][1], drawn[slot.name])
+        slot.name: _operand(slot, memory.grid, memory.address(slot.name), drawn[slot.name])
         for slot in slots[:3]
     }
     return Sample(program, operands)
@@ -219,7 +238,7 @@ def mul_add(combination: Combination, result: str, a: str, b: str, c: str) -> Mu
 @st.composite
 def lengths(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType) -> Sample:
     """Every invocation writes the length of ``matrix``."""
-    grid = draw(grids(info, tiles=32))
+    grid = draw(grids(info, draw(shapes()), tiles=32))
     count = grid.tiles * grid.subgroup_size
     buffer = Buffer("lengths", Pointee(Component.UINT32), count + 16)
     return Sample(Program(grid, (buffer,), (Length(matrix, "lengths"),)), {})
@@ -229,11 +248,10 @@ def lengths(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType) -> Sample:
 def stamps(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType) -> Sample:
     """Every component gets a code of its own; the stored matrix shows all of them once."""
     slot = Slot("y", matrix, stores=True)
-    grid, places = draw(memory(info, (slot,), 32))
-    buffer, address = places["y"]
+    memory = draw(memories(info, (slot,), 32))
     digits = range(
         0, max(1, (matrix.rows * matrix.columns - 1).bit_length()), matrix.component.bits
     )
     shift = draw(st.sampled_from(tuple(digits)))
-    body = (Stamp("m", matrix, shift), Store("m", address))
-    return Sample(Program(grid, (buffer,), body, draw(NUMBERS)), {})
+    body = (Stamp("m", matrix, shift), Store("m", memory.address("y")))
+    return Sample(Program(memory.grid, memory.buffers(), body, memory.numbers), {})

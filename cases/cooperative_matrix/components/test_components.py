@@ -14,6 +14,7 @@ from cts.draw.axes import COMPONENTS
 from cts.draw.combinations import matrix_types
 from cts.draw.programs import Slot, copies, lengths, stamps
 from cts.draw.recipes import bit_recipes
+from cts.draw.variety import members
 from cts.outcome import Level
 from cts.program.model import Component, MatrixType
 from cts.subject import Subject
@@ -24,7 +25,7 @@ LENGTH = "SPV_KHR_cooperative_matrix#OpCooperativeMatrixLengthKHR"
 def _matrix(subject: Subject, data: st.DataObject, component: Component) -> MatrixType:
     found = matrix_types(subject.info, component)
     subject.require(bool(found), f"no advertised subgroup matrix has {component.label} components")
-    return data.draw(st.sampled_from(found), label="matrix")
+    return data.draw(members(found), label="matrix")
 
 
 @case(

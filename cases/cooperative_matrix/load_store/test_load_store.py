@@ -13,6 +13,7 @@ from cts.draw.combinations import matrix_types
 from cts.draw.layouts import PointeeKind, Style
 from cts.draw.programs import LAYOUTS, Slot, copies, fits
 from cts.draw.recipes import bit_recipes
+from cts.draw.variety import members
 from cts.outcome import Level
 from cts.program.model import Component, Layout, MatrixType, Storage
 from cts.subject import Subject
@@ -53,7 +54,7 @@ def _copy(
 
     found = [it for it in _matrices(subject, component) if fits(subject.info, slots(it))]
     subject.require(bool(found), f"no {component.label} matrix fits into workgroup memory")
-    source, target = slots(data.draw(st.sampled_from(found), label="matrix"))
+    source, target = slots(data.draw(members(found), label="matrix"))
     recipes = bit_recipes(component, specials=specials)
     sample = data.draw(copies(subject.info, source, target, recipes, tiles=tiles), label="program")
     subject.check(sample.program, sample.operands)

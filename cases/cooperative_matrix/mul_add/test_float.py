@@ -21,6 +21,7 @@ from cts.draw.recipes import (
     small_recipes,
     special_plants,
 )
+from cts.draw.variety import members
 from cts.outcome import Level
 from cts.program.model import Storage
 from cts.program.recipe import Pattern, Recipe
@@ -32,7 +33,7 @@ PRECISION = "VkSpec#spirvenv-op-prec"
 def _choose(subject: Subject, data: st.DataObject, family: Family) -> Combination:
     found = [it for it in combinations(subject.info) if family.accepts(it) and not it.saturating]
     subject.require(bool(found), f"no advertised combination is {family.label}")
-    return data.draw(st.sampled_from(found), label="combination")
+    return data.draw(members(found), label="combination")
 
 
 def _dense(combination: Combination, chain: int, *, signed: bool) -> Recipes:

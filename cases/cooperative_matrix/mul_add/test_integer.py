@@ -9,6 +9,7 @@ from cts.draw.axes import INTEGER_FAMILIES, Family
 from cts.draw.combinations import Combination, combinations
 from cts.draw.programs import Recipes, Slot, fits, mul_adds
 from cts.draw.recipes import SEEDS, integer_recipes
+from cts.draw.variety import members
 from cts.outcome import Level
 from cts.program.model import Storage
 from cts.program.recipe import Pattern, Recipe
@@ -33,7 +34,7 @@ def _choose(
     ]
     kind = "saturating" if saturating else "wrapping"
     subject.require(bool(found), f"no advertised {kind} combination is {family.label}")
-    return data.draw(st.sampled_from(found), label="combination")
+    return data.draw(members(found), label="combination")
 
 
 @case(

@@ -8,6 +8,7 @@ from cts.case import Axes, case
 from cts.draw.combinations import combinations
 from cts.draw.programs import Recipes, mul_adds
 from cts.draw.recipes import small_recipes
+from cts.draw.variety import members
 from cts.enumeration import available, records, report
 from cts.outcome import Level
 from cts.subject import Subject
@@ -43,7 +44,7 @@ def test_mandatory(subject: Subject) -> None:
 def test_usable(subject: Subject, data: st.DataObject) -> None:
     found = combinations(subject.info)
     subject.require(bool(found), "no subgroup combination is advertised")
-    combination = data.draw(st.sampled_from(found), label="combination")
+    combination = data.draw(members(found), label="combination")
     ones = small_recipes(1)
     sample = data.draw(
         mul_adds(subject.info, combination, Recipes(ones, ones, ones), tiles=8), label="program"

@@ -1,0 +1,78 @@
+"""How many different modules the examples of a case are spread over.
+
+A driver compiles a module once and runs it as often as one likes; on a software driver the
+compilation costs twenty dispatches. What is baked into a module (layouts, local size, storage,
+how numbers arrive) is therefore drawn from a small pool of combinations, while what isn't
+(strides, offsets, tiles, operands) is new in every example. The pool depends on the run's seed
+and not on the case, so cases that need the same module share its pipeline.
+
+Each part of a combination is now and then replaced by its simplest option. Those draws are
+where shrinking goes: a minimal example is simple in every part that doesn't matter.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TypeVar
+
+from hypothesis import strategies as st
+
+T = TypeVar("T")
+
+_SIMPLER = 50
+"""One part in so many is the simplest option instead of the pool's."""
+
+
+@dataclass(frozen=True)
+class Variety:
+    """The size of the pool, and the seed of the run that it comes from."""
+
+    modules: int = 8
+    seed: int = 0
+
+
+_DEFAULT = Variety()
+_VARIETY: ContextVar[Variety] = ContextVar("variety")
+
+
+@contextmanager
+def variety(value: Variety) -> Iterator[None]:
+    """Draw from a pool of this size while the block runs."""
+    token = _VARIETY.set(value)
+    try:
+        yield
+    finally:
+        _VARIETY.reset(token)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One member of the pool."""
+
+    seed: int
+    index: int
+
+    def pick(self, draw: st.DrawFn, part: str, options: Sequence[T]) -> T:
+        """The option that this member has for ``part``; ``options`` go from simple to nasty."""
+        if len(options) == 1 or draw(st.integers(0, _SIMPLER - 1)) == 0:
+            return options[0]
+        return random.Random(f"{self.seed}/{self.index}/{part}").choice(options)
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> Shape:
+    """The member of the pool that the running example uses: the same one each time."""
+    current = _VARIETY.get(_DEFAULT)
+    member = st.shared(st.integers(0, current.modules - 1), key=("module", current.modules))
+    return Shape(current.seed, draw(member))
+
+
+@st.composite
+def members(draw: st.DrawFn, options: Sequence[T]) -> T:
+    """One of ``options``, simplest first, by the pool: for what decides a module, such as the
+    type of a matrix."""
+    return draw(shapes()).pick(draw, f"one of {len(options)}", options)
