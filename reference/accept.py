@@ -27,7 +27,10 @@ from reference.component import (
     text,
 )
 
-NAN, PLUS_INFINITY, MINUS_INFINITY, PLUS_MAXIMUM, MINUS_MAXIMUM, ANYTHING = 1, 2, 4, 8, 16, 128
+NAN, PLUS_INFINITY, MINUS_INFINITY, PLUS_MAXIMUM, MINUS_MAXIMUM, ZERO, ANYTHING = (
+    *(1, 2, 4, 8, 16, 32),
+    128,
+)
 """Bits of :attr:`Band.flags`: what is permitted besides the bits and the interval."""
 
 CHUNK = 16384
@@ -100,24 +103,26 @@ class Band:
                 parts.append(number(low))
             elif low < high:
                 parts.append(f"[{number(low)}, {number(high)}]")
-        names = ("NaN", "+infinity", "-infinity", "the largest value", "the smallest value")
+        names = ("NaN", "+infinity", "-infinity", "the largest value", "the smallest value", "zero")
         parts += [name for bit, name in enumerate(names) if flags & (1 << bit)]
         return " or ".join(parts) or "nothing"
 
 
 def _flagged(flags: NDArray[np.uint8], values: Floats | None, component: Component) -> Flags:
-    anything = (flags & ANYTHING) != 0
+    anything: Flags = (flags & ANYTHING) != 0
     if values is None:
         return anything
     largest = float_format(component).maximum
-    return (
+    inside: Flags = (
         anything
         | (((flags & NAN) != 0) & np.isnan(values))
         | (((flags & PLUS_INFINITY) != 0) & (values == np.inf))
         | (((flags & MINUS_INFINITY) != 0) & (values == -np.inf))
         | (((flags & PLUS_MAXIMUM) != 0) & (values == largest))
         | (((flags & MINUS_MAXIMUM) != 0) & (values == -largest))
+        | (((flags & ZERO) != 0) & (values == 0))
     )
+    return inside
 
 
 _Any = TypeVar("_Any", bound=np.generic)

@@ -123,7 +123,8 @@ class Factor:
         """Exponent of the largest element of the row or column, at least that of the smallest
         normal value."""
         _, exponent = np.frexp(np.abs(self.values).max(axis=self.axis, keepdims=True))
-        return np.maximum(exponent - 1, self.normal)
+        largest: NDArray[np.int32] = np.maximum(exponent - 1, self.normal)
+        return largest
 
     @property
     def normal(self) -> int:
@@ -209,7 +210,8 @@ class Addends:
         if not any(a.zeros or b.zeros for a, b in self.pairs):
             return own + self.chain.slots - 1
         ones = [(a.values != 0).astype(np.float32) @ (b.values != 0) for a, b in self.pairs]
-        return own + np.add.reduce(ones).astype(np.int64)
+        count: NDArray[np.int64] = own + np.add.reduce(ones).astype(np.int64)
+        return count
 
     @cached_property
     def fineness(self) -> Floats:
@@ -281,7 +283,7 @@ class Addends:
     def zero_floor(self) -> Floats:
         """The same for products with a zero, where adders count those."""
         exponents = [np.maximum(a.normal + b.largest, a.largest + b.normal) for a, b in self.pairs]
-        return np.ldexp(1.0, np.maximum.reduce(exponents))
+        return power_of_two(np.maximum.reduce(exponents))
 
     @cached_property
     def collapsed(self) -> Flags | None:

@@ -125,7 +125,8 @@ def _fused(arithmetic: Arithmetic, products: Floats, c: Floats, held: Component)
 def _to_bits(values: Floats, precision: int) -> Floats:
     """Truncated to ``precision`` significant bits."""
     mantissa, exponent = np.frexp(values)
-    return np.ldexp(np.trunc(np.ldexp(mantissa, precision)), exponent - precision)
+    cut: Floats = np.ldexp(np.trunc(np.ldexp(mantissa, precision)), exponent - precision)
+    return cut
 
 
 def _unit_errors(arithmetic: Arithmetic, products: Floats, c: Floats, held: Component) -> Floats:

@@ -270,7 +270,8 @@ def spacing(values: Floats, component: Component) -> Floats:
     form = float_format(component)
     _, exponent = np.frexp(values)
     exponent = np.where(values == 0, form.minimum_exponent, exponent)
-    return np.ldexp(1.0, np.maximum(exponent - form.precision, form.quantum_exponent))
+    unit: Floats = np.ldexp(1.0, np.maximum(exponent - form.precision, form.quantum_exponent))
+    return unit
 
 
 # --- classes of values ----------------------------------------------------------------------
@@ -279,7 +280,8 @@ def spacing(values: Floats, component: Component) -> Floats:
 def magnitude_code(bits: Bits, component: Component) -> Bits:
     """The bits without the sign bit; they grow with the magnitude."""
     dtype = bits_dtype(component)
-    return np.asarray(bits, dtype) & dtype.type(float_format(component).sign_bit - 1)
+    code: Bits = np.asarray(bits, dtype) & dtype.type(float_format(component).sign_bit - 1)
+    return code
 
 
 def is_nan(bits: Bits, component: Component) -> Flags:
@@ -305,7 +307,8 @@ def is_subnormal(bits: Bits, component: Component) -> Flags:
 def is_negative(bits: Bits, component: Component) -> Flags:
     """Where the sign bit of a float component is set."""
     dtype = bits_dtype(component)
-    return (np.asarray(bits, dtype) >> dtype.type(component.bits - 1)).astype(bool)
+    negative: Flags = (np.asarray(bits, dtype) >> dtype.type(component.bits - 1)).astype(bool)
+    return negative
 
 
 def lowest_bit_of(bits: Bits, component: Component) -> NDArray[np.int16]:

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cts.program.model import Component
 from reference.accept import (
@@ -264,7 +266,7 @@ class _Sets:
     def _undefined(self) -> Flags | None:
         """Elements that nothing can be said of."""
         chain = self.facts.chain
-        found: list[Flags] = []
+        found: list[Any] = []
         if not np.isfinite(self.facts.sums.value).all():
             found.append(~np.isfinite(self.facts.sums.value))
         if chain.c.undefined is not None:
@@ -330,5 +332,5 @@ def _ends(band: Band) -> tuple[Floats, Floats]:
 
 def _picker(
     index: tuple[int, int, int], shape: tuple[int, int, int]
-) -> Callable[[Floats | Flags | float], float]:
+) -> Callable[[NDArray[Any] | float], float]:
     return lambda array: float(np.broadcast_to(array, shape)[index])

@@ -58,7 +58,8 @@ class Latitude:
             before = getattr(self, name)
             if before is not Choice.EITHER and before is not choice:
                 raise ValueError(f"{name} is {before.value} and can't become {choice.value}")
-        return dataclasses.replace(self, **changes)
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return Latitude(**(fields | changes))
 
 
 VULKAN = Latitude()

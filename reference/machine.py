@@ -172,7 +172,7 @@ class Machine(Matrix2Steps):
 
     def product(self, a: NDArray[np.object_], b: NDArray[np.object_]) -> NDArray[np.object_]:
         """The exact product of two batches of integer matrices."""
-        total = a[:, :, 0, None] * b[:, None, 0, :]
+        total: NDArray[np.object_] = a[:, :, 0, None] * b[:, None, 0, :]
         for k in range(1, a.shape[2]):
             total = total + a[:, :, k, None] * b[:, None, k, :]
         return total
@@ -228,4 +228,5 @@ def clamped(exact: NDArray[np.object_], component: Component) -> NDArray[np.obje
 
 def lowest_bits(exact: NDArray[np.object_], component: Component) -> Bits:
     """The low bits of integers of any size."""
-    return (exact & ((1 << component.bits) - 1)).astype(np.uint64).astype(bits_dtype(component))
+    low: NDArray[np.object_] = exact & ((1 << component.bits) - 1)
+    return low.astype(np.uint64).astype(bits_dtype(component))

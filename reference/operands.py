@@ -116,7 +116,8 @@ def _identity(recipe: Recipe, shape: Shape) -> NDArray[np.int64]:
 def _permutation(recipe: Recipe, shape: Shape) -> NDArray[np.int64]:
     keys = random_words(recipe.seed, (shape[0], shape[2]))
     chosen = np.argsort(keys, axis=1, kind="stable")[:, np.arange(shape[1]) % shape[2]]
-    return (chosen[:, :, None] == np.arange(shape[2])).astype(np.int64)
+    chosen_ones: NDArray[np.int64] = (chosen[:, :, None] == np.arange(shape[2])).astype(np.int64)
+    return chosen_ones
 
 
 def _below(recipe: Recipe, shape: Shape, count: int, stream: int = 0) -> NDArray[np.int64]:

@@ -117,7 +117,8 @@ def _expected(accept: Acceptance, tile: int) -> Floats:
     """The exact values of one tile."""
     part = accept.part(slice(tile, tile + 1))
     if part.exact is not None:
-        return np.broadcast_to(part.exact, part.shape)[0]
+        exact: Floats = np.broadcast_to(part.exact, part.shape)[0]
+        return exact
     assert part.tight.bits is not None
     return decode(np.broadcast_to(part.tight.bits, part.shape)[0], part.component)
 
