@@ -36,23 +36,8 @@ from reference.component import (
     encode_int,
     is_subnormal,
 )
-from reference.floats import FloatAccept
-from reference.matrix import Undetermined
-from reference.values import Exact, FloatSum, Value
-
-
-def settled(value: Value, name: str) -> Exact:
-    """A value with one legal result; Undetermined for any other."""
-    if isinstance(value, Exact):
-        return value
-    if isinstance(value, FloatSum):
-        policy = FloatAccept(value).part(slice(None)).policy
-        low, high = policy.low, policy.high
-        known = low is not None and high is not None and np.array_equal(low, high)
-        if known and not np.any(policy.flags):
-            assert low is not None
-            return Exact(value.component, encode(low, value.component))
-    raise Undetermined(f"{name}: an operand's elements are not known exactly")
+from reference.settle import settled
+from reference.values import Exact, Value
 
 
 def per_element(statement: PerElement, values: Mapping[str, Value]) -> Exact:
@@ -85,7 +70,7 @@ def use_converted(statement: ConvertUse, values: Mapping[str, Value]) -> Exact:
         unknown = unknown | _unkept(bits, component)
     if statement.transpose:
         bits, unknown = bits.transpose(0, 2, 1), unknown.transpose(0, 2, 1)
-    return Exact(component, bits, unknown if unknown.any() else None)
+    return Exact(component, bits, unknown if unknown.any() else None, source.assumed)
 
 
 def _unkept(bits: Bits, component: Component) -> Flags:
@@ -132,7 +117,8 @@ class _Function:
             self.unknown = self.unknown | _unkept(bits, self.component)
         bits = np.broadcast_to(bits, self.shape)
         unknown = np.broadcast_to(self.unknown, self.shape)
-        return Exact(self.component, bits, unknown if unknown.any() else None)
+        assumed = self.element.assumed or any(it.assumed for it in self.extras)
+        return Exact(self.component, bits, unknown if unknown.any() else None, assumed)
 
     def _known(self, given: Exact) -> Bits:
         if given.undefined is not None:

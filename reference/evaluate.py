@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from cts.program.matrix2 import ConvertUse, Locate, PerElement, Reduce
 from cts.program.model import (
     Address,
+    Barrier,
+    Binary,
+    Branch,
     Component,
+    Convert,
     Layout,
     Length,
     Load,
     MatrixType,
     MulAdd,
+    Negate,
     Program,
     Rebuild,
+    Repeat,
+    Scale,
     Scope,
     Splat,
     Stamp,
+    Statement,
     Store,
+    Through,
     Use,
 )
 from reference import reduction
 from reference.component import bits_dtype
-from reference.elements import located, per_element, settled, use_converted
+from reference.element_values import Elements
+from reference.elements import located, per_element, use_converted
 from reference.expectation import Expectation, Judgement, Lengths, Stored, Violation
+from reference.flow import merged, taken
 from reference.hypotheses import Source, of_value
 from reference.latitude import VULKAN, Latitude
 from reference.layout import Region, region
 from reference.matrix import Undetermined, acceptance, multiply_add
 from reference.memory import Memory
 from reference.reduction import StoredReduction, reduced
-from reference.values import Exact, Reduced, Scattered, Value
+from reference.settle import settled
+from reference.values import Exact, Ranged, Reduced, Scattered, Value
 
 __all__ = ["Expectation", "Judgement", "Undetermined", "Violation", "evaluate"]
 
@@ -86,17 +99,27 @@ class _Evaluation:
             self.memory[buffer.name] = Memory(buffer.name, data)
         self.values: dict[str, Value] = {}
         self.sources: dict[str, Source] = {}
+        self.elements = Elements(program, self.types, self.values)
+        self.iteration = 0
 
     def run(self) -> dict[str, Expectation]:
-        for index, statement in enumerate(self.program.body):
+        self._execute(self.program.body)
+        return {
+            buffer.name: Expectation(
+                buffer, self.inputs[buffer.name], self.memory[buffer.name].stored()
+            )
+            for buffer in self.program.buffers
+        }
+
+    def _execute(self, body: Iterable[Statement]) -> None:
+        for index, statement in enumerate(body):
             match statement:
                 case Load():
                     self._define(statement, self._load(statement))
                 case Splat():
                     self._define(statement, self._splat(statement))
                 case MulAdd():
-                    a, b, c = (self.values[n] for n in (statement.a, statement.b, statement.c))
-                    self._define(statement, multiply_add(statement, a, b, c))
+                    self._define(statement, self._multiply_add(statement))
                 case Stamp():
                     self._define(statement, self._stamp(statement))
                 case Rebuild():
@@ -116,16 +139,60 @@ class _Evaluation:
                     where = length_region(statement, self.program)
                     lengths = Lengths(index, statement.type, where)
                     self.memory[statement.buffer].store(where, lengths)
-        return {
-            buffer.name: Expectation(
-                buffer, self.inputs[buffer.name], self.memory[buffer.name].stored()
-            )
-            for buffer in self.program.buffers
-        }
+                case Convert() | Negate() | Binary() | Scale():
+                    self._define(statement, self.elements.value(statement))
+                case Through():
+                    chosen = statement.values[statement.index]
+                    self._define(statement, self.values[chosen])
+                    self.elements.reach.same(statement.result, chosen)
+                case Branch():
+                    self._branch(statement)
+                case Repeat():
+                    self._repeat(statement)
+                case Barrier():
+                    self._barrier(statement)
 
     def _define(self, statement: Source, value: Value) -> None:
         self.values[statement.result] = value
         self.sources[statement.result] = statement
+
+    def _multiply_add(self, statement: MulAdd) -> Value:
+        a, b, c = (self.values[name] for name in (statement.a, statement.b, statement.c))
+        left, right = settled(a, statement.result), settled(b, statement.result)
+        third = settled(c, statement.result) if isinstance(c, Ranged) else c
+        self.elements.multiplied(statement, left, right, third)
+        return multiply_add(statement, left, right, third)
+
+    def _branch(self, statement: Branch) -> None:
+        self._execute(statement.then)
+        self._execute(statement.otherwise)
+        for merge in statement.results:
+            then, otherwise = self.values[merge.then], self.values[merge.otherwise]
+            mask = taken(then.shape[0], statement.bit)
+            self.values[merge.result] = merged(mask, then, otherwise, self.latitude)
+            self.elements.reach.same(merge.result, merge.then, merge.otherwise)
+
+    def _repeat(self, statement: Repeat) -> None:
+        outer = self.iteration
+        current = {carry.name: carry.initial for carry in statement.carried}
+        carried = {name: self.values[initial] for name, initial in current.items()}
+        for carry in statement.carried:
+            self.elements.reach.same(carry.name, carry.initial)
+        for self.iteration in range(statement.count):
+            self.values.update(carried)
+            self._execute(statement.body)
+            for carry in statement.carried:
+                carried[carry.name] = self.values[carry.following]
+                self.elements.reach.same(carry.name, carry.following)
+        self.iteration = outer
+        for carry in statement.carried:
+            self.values[carry.result] = carried[carry.name]
+            self.elements.reach.same(carry.result, carry.name)
+
+    def _barrier(self, statement: Barrier) -> None:
+        if statement.scope is Scope.WORKGROUP:
+            for memory in self.memory.values():
+                memory.barrier()
 
     def _tiles(self, matrix: MatrixType) -> int:
         grid = self.program.grid
@@ -135,8 +202,13 @@ class _Evaluation:
         return region(matrix, address, self.program.buffer(address.buffer), self.program.grid)
 
     def _load(self, statement: Load) -> Value:
-        where = self._region(statement.type, statement.address)
-        return self.memory[statement.address.buffer].load(where, statement.type.component)
+        address = statement.address
+        if address.step:
+            offset = address.offset + self.iteration * address.step
+            address = dataclasses.replace(address, offset=offset, step=0)
+        where = self._region(statement.type, address)
+        memory = self.memory[address.buffer]
+        return memory.load(where, statement.type.component, address.turn)
 
     def _splat(self, statement: Splat) -> Exact:
         matrix = statement.type
@@ -154,6 +226,7 @@ class _Evaluation:
         name = statement.value
         value = self.values[name]
         matrix = self.types[name]
+        component = matrix.component
         where = self._region(matrix, statement.address)
         suspects = lambda: of_value(name, self.sources, self.values)  # noqa: E731
         stored: Stored
@@ -164,6 +237,6 @@ class _Evaluation:
         elif isinstance(value, Scattered):
             stored = Stored(index, name, matrix, where, value, suspects)
         else:
-            accepted = acceptance(value, self.latitude)
+            accepted = acceptance(value, self.elements.modes.narrowed(self.latitude, component))
             stored = Stored(index, name, matrix, where, accepted, suspects)
         self.memory[statement.address.buffer].store(where, stored, value)

@@ -11,22 +11,39 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from cts.program.matrix2 import Matrix2
-from cts.program.model import Load, MulAdd, Rebuild, Splat, Stamp
+from cts.program.model import (
+    Binary,
+    Convert,
+    Load,
+    MulAdd,
+    Negate,
+    Rebuild,
+    Scale,
+    Splat,
+    Stamp,
+    Through,
+)
 from reference.component import Floats, decode, decode_int, encode, encode_int
+from reference.flow import others
 from reference.matrix import multiply_add
 from reference.patterns import Hypothesis
 from reference.values import Exact, FloatSum, Value
 
-Source = Load | MulAdd | Splat | Stamp | Rebuild | Matrix2
+Source = (
+    Load | MulAdd | Splat | Stamp | Rebuild | Matrix2 | Convert | Negate | Binary | Scale | Through
+)
 
 
 def of_value(
     name: str, sources: Mapping[str, Source], values: Mapping[str, Value]
 ) -> list[Hypothesis]:
     """Hypotheses for the value called ``name``."""
-    source = sources[name]
+    source = sources.get(name)
     while isinstance(source, Rebuild):
-        source = sources[source.value]
+        source = sources.get(source.value)
+    if isinstance(source, Through):
+        chosen = source.values[source.index]
+        return [*others(source, values.__getitem__), *of_value(chosen, sources, values)]
     if not isinstance(source, MulAdd):
         return []
     a, b = values[source.a], values[source.b]

@@ -7,12 +7,15 @@ the product must not overflow, else the result is undefined, and the final addit
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from numpy.typing import NDArray
 
 from cts.program.model import Component, MulAdd
 from reference.accept import (
     ANYTHING,
+    EVERYTHING,
     MINUS_INFINITY,
     NAN,
     PLUS_INFINITY,
@@ -24,7 +27,7 @@ from reference.component import Bits, Flags, decode, decode_int, encode_int
 from reference.exact import integer_products, signed_parts
 from reference.floats import FloatAccept
 from reference.latitude import VULKAN, Latitude
-from reference.values import Exact, FloatSum, Reduced, Scattered, Value
+from reference.values import Exact, FloatSum, Ranged, Reduced, Scattered, Value
 
 
 class Undetermined(ValueError):
@@ -34,7 +37,11 @@ class Undetermined(ValueError):
 
 def multiply_add(statement: MulAdd, a: Value, b: Value, c: Value) -> Value:
     """The value of ``statement``, given its operands'."""
-    if not isinstance(a, Exact) or not isinstance(b, Exact) or isinstance(c, Scattered | Reduced):
+    if (
+        not isinstance(a, Exact)
+        or not isinstance(b, Exact)
+        or isinstance(c, Scattered | Reduced | Ranged)
+    ):
         raise Undetermined(f"{statement.result}: an operand's elements are not known exactly")
     component = statement.type.component
     if component.is_float:
@@ -56,10 +63,11 @@ def _integer(statement: MulAdd, a: Exact, b: Exact, c: Exact) -> Exact:
     right = decode_int(b.bits, b.component, statement.b_signed)
     third = decode_int(c.bits, c.component, statement.c_signed)
     undefined = _reached(a, b, c)
+    assumed = a.assumed or b.assumed or c.assumed
     words = integer_products(left, right)
     addend = np.ascontiguousarray(third).view(np.uint64)
     if not statement.saturating:
-        return Exact(component, encode_int(words + addend, component), undefined)
+        return Exact(component, encode_int(words + addend, component), undefined, assumed)
     if statement.c_signed != statement.result_signed or (
         component.is_signed != statement.result_signed
     ):
@@ -73,7 +81,7 @@ def _integer(statement: MulAdd, a: Exact, b: Exact, c: Exact) -> Exact:
         free |= positive >= highest
     if undefined is not None:
         free |= undefined
-    return Exact(component, bits, free if free.any() else None)
+    return Exact(component, bits, free if free.any() else None, assumed)
 
 
 def _saturated(
@@ -110,10 +118,19 @@ def _reached(a: Exact, b: Exact, c: Exact) -> Flags | None:
     return reached
 
 
-def acceptance(value: Exact | FloatSum, latitude: Latitude = VULKAN) -> Acceptance:
+def acceptance(value: Exact | FloatSum | Ranged, latitude: Latitude = VULKAN) -> Acceptance:
     """What may be found where ``value`` was stored."""
     if isinstance(value, FloatSum):
         return FloatAccept(value, latitude)
+    if isinstance(value, Ranged):
+        return value.accept
+    if value.assumed:
+        known = acceptance(dataclasses.replace(value, assumed=False), latitude)
+        return dataclasses.replace(
+            known.part(slice(None)),
+            required=EVERYTHING,
+            reason="only the policy on float multiply-adds says what this is",
+        )
     if value.component.is_float:
         return _copied_floats(value, latitude)
     band = Band(bits=value.bits)

@@ -107,7 +107,7 @@ def reduced(statement: Reduce, value: Exact) -> Exact | Reduced:
             return found
         bits, unknown = found
     undefined = np.broadcast_to(unknown, shape) if unknown.any() else None
-    return Exact(component, np.broadcast_to(bits, shape), undefined)
+    return Exact(component, np.broadcast_to(bits, shape), undefined, value.assumed)
 
 
 def _integers(elements: Bits, component: Component, operator: Operator) -> Bits:

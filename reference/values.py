@@ -8,6 +8,7 @@ import numpy as np
 
 from cts.program.matrix2 import Reduction
 from cts.program.model import Component, MatrixType
+from reference.accept import Accept
 from reference.component import Bits, Flags, Floats
 
 Shape = tuple[int, int, int]
@@ -21,6 +22,9 @@ class Exact:
     component: Component
     bits: Bits
     undefined: Flags | None = None
+    assumed: bool = False
+    """Only the suite's policy says so: a float multiply-add, whose result the specification
+    leaves open, is among what the bits come from."""
 
     @property
     def shape(self) -> Shape:
@@ -31,7 +35,7 @@ class Exact:
     def part(self, tiles: slice) -> Exact:
         """Some of the tiles."""
         undefined = None if self.undefined is None else self.undefined[tiles]
-        return Exact(self.component, self.bits[tiles], undefined)
+        return Exact(self.component, self.bits[tiles], undefined, self.assumed)
 
 
 @dataclass(frozen=True)
@@ -129,4 +133,21 @@ class Reduced:
         return self.tiles, self.type.rows, self.type.columns
 
 
-Value = Exact | FloatSum | Scattered | Reduced
+@dataclass(frozen=True)
+class Ranged:
+    """A matrix of which the acceptance sets are known, but no single value."""
+
+    accept: Accept
+
+    @property
+    def component(self) -> Component:
+        """Component type of the matrix."""
+        return self.accept.component
+
+    @property
+    def shape(self) -> Shape:
+        """(tiles, rows, columns)."""
+        return self.accept.shape
+
+
+Value = Exact | FloatSum | Scattered | Reduced | Ranged
