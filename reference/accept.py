@@ -77,7 +77,7 @@ class Band:
         """Whether bits are not enough to decide."""
         if self.low is not None or self.center is not None:
             return True
-        return bool(np.any(np.asarray(self.flags) & ~ANYTHING))
+        return bool(np.any(np.asarray(self.flags) & (ANYTHING - 1)))
 
     def interval(self) -> tuple[Floats, Floats] | None:
         """(lowest, highest) number of every element; None for bands without numbers."""
