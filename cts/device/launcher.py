@@ -102,8 +102,8 @@ def lavapipe(prefix: Prefix) -> Launcher:
             "VK_DRIVER_FILES": str(prefix.icd),
             # Layers of the system are built against another C library.
             "VK_LOADER_LAYERS_DISABLE": "~implicit~",
-            # Pipelines are kept by the server; the user's own cache stays as it is.
-            "MESA_SHADER_CACHE_DISABLE": "true",
+            # Compiling is most of what this driver does; the user's own cache stays as it is.
+            "MESA_SHADER_CACHE_DIR": str(prefix.shader_cache),
         },
         removed=("LD_LIBRARY_PATH", "LD_PRELOAD", "VK_ADD_DRIVER_FILES", "VK_INSTANCE_LAYERS"),
     )

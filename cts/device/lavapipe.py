@@ -70,6 +70,11 @@ class Prefix:
     version: str
     """Package version of the driver."""
 
+    @property
+    def shader_cache(self) -> Path:
+        """Where the driver keeps compiled shaders between runs."""
+        return self.root.parent / f"{self.root.name}-shaders"
+
 
 def cache_folder() -> Path:
     """The suite's folder in the user's cache (XDG Base Directory Specification)."""
