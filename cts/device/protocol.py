@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from cts.program.model import Program
+from cts.program.vector_program import VectorProgram
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Dispatch:
     """(SpecId, size in bytes, unsigned value)."""
     required_subgroup_size: int | None = None
     repeat: int = 1
-    program: Program | None = None
+    program: Program | VectorProgram | None = None
     """Where the module came from. The reference device and mutants run this; a Vulkan device
     runs ``words``."""
 

@@ -19,8 +19,20 @@ from cts.device.protocol import Convert, Describe, DeviceInfo, Dispatch, Query, 
 from cts.program.model import Program
 from cts.program.plain import Codec, Pack, Unpack, codec_of, union_of
 from cts.program.recipe import Operand, Recipe
+from cts.program.vector_program import VectorProgram
 
-ROOTS = (Program, Recipe, Operand, Dispatch, Query, Convert, Describe, Reply, DeviceInfo)
+ROOTS = (
+    Program,
+    VectorProgram,
+    Recipe,
+    Operand,
+    Dispatch,
+    Query,
+    Convert,
+    Describe,
+    Reply,
+    DeviceInfo,
+)
 """What a document can be; :func:`from_json` gives one of these."""
 
 LARGEST_BYTES = 1 << 30

@@ -66,6 +66,14 @@ CAPABILITIES: Final[dict[str, Need]] = {
         "VkPhysicalDeviceShaderFloat8FeaturesEXT.shaderFloat8CooperativeMatrix",
         "VK_EXT_shader_float8",
     ),
+    "CooperativeVectorNV": Need(
+        "VkPhysicalDeviceCooperativeVectorFeaturesNV.cooperativeVector",
+        "VK_NV_cooperative_vector",
+    ),
+    "CooperativeVectorTrainingNV": Need(
+        "VkPhysicalDeviceCooperativeVectorFeaturesNV.cooperativeVectorTraining",
+        "VK_NV_cooperative_vector",
+    ),
     # Several extensions have these; which of them a module means is one of its NEEDS.
     "CooperativeMatrixReductionsEXT": Need(),
     "CooperativeMatrixConversionsNV": Need(),

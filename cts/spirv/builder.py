@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 
 from cts.spirv import extended
 from cts.spirv import opcodes as spv
+from cts.spirv import vector_opcodes as vector
 from cts.spirv.opcodes import Capability, Op, StorageClass
 
 MAGIC = 0x07230203
@@ -43,6 +44,7 @@ class Builder:
         self._bound = 1
         self._declared: dict[tuple[int, ...], int] = {}
         self._kinds: dict[int, frozenset[Capability]] = {}
+        self._imports: dict[str, int] = {}
         self._interface: list[int] = []
         self._modes: list[int] = []
         self._annotations: list[int] = []
@@ -82,6 +84,12 @@ class Builder:
     def _note_value(self, type_id: int) -> None:
         for capability in self._kinds.get(type_id, ()):
             self.require(capability)
+
+    def import_set(self, name: str) -> int:
+        """OpExtInstImport of an extended instruction set, once."""
+        if name not in self._imports:
+            self._imports[name] = self.new_id()
+        return self._imports[name]
 
     # --- types, constants and globals -------------------------------------------------------
 
@@ -174,6 +182,13 @@ class Builder:
         for capability in self._kinds.get(component, ()):
             self.require(spv.MATRIX_NEEDS.get(capability, capability))
         return self.declare(Op.TypeCooperativeMatrixKHR, component, scope, rows, columns, use)
+
+    def cooperative_vector_type(self, component: int, length: int) -> int:
+        """OpTypeCooperativeVectorNV; ``length`` is a constant's id."""
+        for capability in self._kinds.get(component, ()):
+            self.require(capability)
+        self.require(vector.Capability.CooperativeVectorNV, vector.EXTENSION)
+        return self.declare(vector.Op.TypeCooperativeVectorNV, component, length)
 
     def pointer_type(self, storage: int, pointee: int) -> int:
         """OpTypePointer; records what memory of ``pointee`` needs in ``storage``."""
@@ -367,6 +382,9 @@ class Builder:
         for extension in sorted(self.extensions):
             text = string_words(extension)
             words += ((len(text) + 1) << 16 | Op.Extension, *text)
+        for name, identity in self._imports.items():
+            text = string_words(name)
+            words += ((len(text) + 2) << 16 | vector.Op.ExtInstImport, identity, *text)
         words += (3 << 16 | Op.MemoryModel, addressing, spv.MEMORY_MODEL_VULKAN)
         entry = [
             spv.EXECUTION_MODEL_GLCOMPUTE,

@@ -101,12 +101,20 @@ class Memories:
     def pointer(self, name: str, index: int) -> int:
         """Pointer to element ``index`` (an id) of the buffer called ``name``."""
         buffer = self._buffer(name)
-        context, builder = self.context, self.context.builder
+        builder = self.context.builder
         if buffer.storage is Storage.STORAGE_BUFFER:
             return self._backing_pointer(buffer, index)
         pointer_type = builder.pointer_type(buffer.storage, self.element_type(buffer))
         if buffer.storage is Storage.WORKGROUP:
             return builder.value(Op.AccessChain, pointer_type, self._arrays[name], index)
+        base = self.block(buffer)
+        return builder.value(Op.AccessChain, pointer_type, base, builder.u32(0), index)
+
+    def block(self, buffer: Buffer) -> int:
+        """Pointer to the block around a storage buffer, bound or at an address."""
+        if buffer.storage is not Storage.PHYSICAL_STORAGE_BUFFER:
+            return self._blocks[buffer.name]
+        context, builder = self.context, self.context.builder
         block_pointer = builder.pointer_type(
             StorageClass.PhysicalStorageBuffer, self._block_type(buffer)
         )
@@ -115,11 +123,10 @@ class Memories:
             Op.AccessChain,
             builder.pointer_type(StorageClass.PushConstant, pair),
             self._addresses,
-            builder.u32(self.physical.index(name)),
+            builder.u32(self.physical.index(buffer.name)),
         )
         address = builder.value(Op.Load, pair, member)
-        base = builder.value(Op.Bitcast, block_pointer, address)
-        return builder.value(Op.AccessChain, pointer_type, base, builder.u32(0), index)
+        return builder.value(Op.Bitcast, block_pointer, address)
 
     def tile_pointer(self, address: Address, scope: Scope) -> int:
         """Pointer to where the executing tile's matrix starts."""

@@ -8,11 +8,13 @@ from cts.device.protocol import BufferData, DeviceInfo, Dispatch
 from cts.program.model import Program, Storage
 from cts.program.records import record_needs
 from cts.program.requires import combine, requirements
+from cts.program.vector_program import VectorProgram
 from cts.spirv.lower import lower
+from cts.spirv.vector import lower_vector
 
 
 def dispatch(
-    program: Program, inputs: Mapping[str, bytes], info: DeviceInfo | None = None
+    program: Program | VectorProgram, inputs: Mapping[str, bytes], info: DeviceInfo | None = None
 ) -> Dispatch:
     """The request that runs ``program`` once with ``inputs``, the bytes of every buffer.
 
@@ -30,12 +32,15 @@ def dispatch(
             raise ValueError(f"Buffer {buffer.name} needs an input of exactly {size} bytes.")
         physical = buffer.storage is Storage.PHYSICAL_STORAGE_BUFFER
         buffers.append(BufferData(inputs[buffer.name], physical))
-    module = lower(program)
+    module = lower_vector(program) if isinstance(program, VectorProgram) else lower(program)
     if module.parameters:
         buffers.append(BufferData(module.parameters))
     requires = requirements(module)
-    if info is not None:
-        requires = combine(requires, *record_needs(program, info))
+    required = None
+    if isinstance(program, Program):
+        if info is not None:
+            requires = combine(requires, *record_needs(program, info))
+        required = program.grid.subgroup_size if program.grid.required else None
     return Dispatch(
         words=module.words,
         buffers=tuple(buffers),
@@ -43,6 +48,6 @@ def dispatch(
         features=tuple(sorted(requires.features)),
         extensions=tuple(sorted(requires.extensions)),
         specialization=module.specialization,
-        required_subgroup_size=program.grid.subgroup_size if program.grid.required else None,
+        required_subgroup_size=required,
         program=program,
     )
