@@ -134,6 +134,11 @@ class ServerProcess:
             self.kill()
             raise
 
+    @property
+    def process_id(self) -> int:
+        """Of the launcher, which is the server itself where there is nothing in between."""
+        return self._process.pid
+
     def alive(self) -> bool:
         """Whether the process still runs."""
         return self._process.poll() is None

@@ -22,7 +22,7 @@ from cts.device.vulkan.recorder import Recorder
 
 _COMPUTE_STAGE = 0x20
 _BIND_COMPUTE = 1
-KEPT_DEVICES = 8
+KEPT_DEVICES = 12
 
 
 class Worker:
