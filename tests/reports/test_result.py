@@ -238,6 +238,15 @@ def test_writing_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert [item.name for item in path.parent.iterdir()] == ["result.json"]
 
 
+def test_a_reader_of_the_old_file_keeps_it_whole(tmp_path: Path) -> None:
+    path = reports.save(factory.passing(), tmp_path / "result.json")
+    before = path.read_text("utf-8")
+    with path.open(encoding="utf-8") as reader:
+        reports.save(factory.failing(), path)
+        assert reader.read() == before
+    assert path.read_text("utf-8") != before
+
+
 def test_a_folder_that_can_not_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ReportError, match="can't be written"):
