@@ -107,7 +107,7 @@ def negate(value: Exact, modes: Modes = NO_MODES) -> Result:
     if component.is_integer:
         zero = Exact(component, np.zeros((1, 1, 1), bits_dtype(component)))
         return _integers(Operator.SUBTRACT, zero, value)
-    return _floats(lambda x: reals.exactly(np.negative(x)), np.negative, (value,), modes)
+    return floating(lambda x: reals.exactly(np.negative(x)), np.negative, (value,), modes)
 
 
 def binary(operator: Operator, left: Exact, right: Exact, modes: Modes = NO_MODES) -> Result:
@@ -116,13 +116,13 @@ def binary(operator: Operator, left: Exact, right: Exact, modes: Modes = NO_MODE
         return _integers(operator, left, right)
     match operator:
         case Operator.ADD:
-            return _floats(reals.total, np.add, (left, right), modes)
+            return floating(reals.total, np.add, (left, right), modes)
         case Operator.SUBTRACT:
-            return _floats(
+            return floating(
                 lambda x, y: reals.total(x, np.negative(y)), np.subtract, (left, right), modes
             )
         case Operator.MULTIPLY:
-            return _floats(reals.product, np.multiply, (left, right), modes)
+            return floating(reals.product, np.multiply, (left, right), modes)
         case Operator.DIVIDE:
             return _divided(left, right, modes)
 
@@ -181,12 +181,14 @@ def _finite(operands: tuple[Exact, ...]) -> tuple[list[Floats], Flags | None]:
     return safe, special
 
 
-def _floats(
+def floating(
     operation: Operation,
     ieee: Callable[..., Floats],
     operands: tuple[Exact, ...],
     modes: Modes,
 ) -> Result:
+    """A correctly rounded operation on floats of one component: ``operation`` gives the exact
+    results of finite numbers, ``ieee`` what IEEE 754 says of all."""
     component = operands[0].component
     rounding = _Rounding(operands[0], component, modes, (component,), others=operands[1:])
     numbers, special = _finite(operands)

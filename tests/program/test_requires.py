@@ -17,7 +17,7 @@ from cts.program.requires import (
     missing,
     requirements,
 )
-from cts.spirv import extended
+from cts.spirv import extended, vector_opcodes
 from cts.spirv.lower import lower
 from cts.spirv.opcodes import Capability
 from tests.program.devices import INFO, without
@@ -30,7 +30,10 @@ def registry():  # type: ignore[no-untyped-def]
 
 
 def test_every_capability_of_the_builder_has_a_row() -> None:
-    known = {capability.name for capability in (*Capability, *extended.Capability)}
+    known = {
+        capability.name
+        for capability in (*Capability, *extended.Capability, *vector_opcodes.Capability)
+    }
     assert set(CAPABILITIES) == known
 
 
