@@ -51,18 +51,18 @@ class Matrix2Steps:
         """All elements combined, in the order that the device's additions have."""
         component = statement.type.component
         order = self.behaviour.arithmetic.order
-        if order is Order.DESCENDING:
-            elements = elements[::-1]
-        if order in (Order.PAIRWISE, Order.FUSED):
-            while len(elements) > 1:
-                rest = elements[len(elements) & ~1 :]
-                pairs = zip(elements[::2], elements[1::2], strict=False)
-                elements = [self.apply(statement.operator, component, *p) for p in pairs] + rest
-            return elements[0]
-        total = elements[0]
-        for element in elements[1:]:
-            total = self.apply(statement.operator, component, total, element)
-        return total
+        stack = np.stack(elements[::-1] if order is Order.DESCENDING else elements)
+        if order in (Order.ASCENDING, Order.DESCENDING):
+            total: Bits = stack[0]
+            for element in stack[1:]:
+                total = self.apply(statement.operator, component, total, element)
+            return total
+        while len(stack) > 1:
+            whole = len(stack) & ~1
+            pairs = self.apply(statement.operator, component, stack[:whole:2], stack[1:whole:2])
+            stack = np.concatenate([pairs, stack[whole:]])
+        found: Bits = stack[0]
+        return found
 
     def apply(self, operator: Operator, component: Component, x: Bits, y: Bits) -> Bits:
         """One operator on elements."""

@@ -1,0 +1,187 @@
+"""Sizes of flexible dimensions: multiples of a granularity, up to the largest dimension.
+
+A record of VkCooperativeMatrixFlexibleDimensionsPropertiesNV stands for very many combinations.
+They are drawn by size class, so that every class is met however many there are, and kept small
+enough in all for software drivers: what a matrix costs grows with its elements.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from cts.device.protocol import DeviceInfo
+from cts.draw.combinations import Combination, Types
+from cts.program.model import Component, Grid, MatrixType, Scope
+from cts.program.records import FLEXIBLE
+from cts.program.records import combinations as advertised
+
+LARGEST_AREA = 4096
+"""Elements of one matrix of the size classes up to ODD."""
+LARGEST_WORK = 1 << 17
+"""Products of one multiplication (M x N x K)."""
+
+
+class SizeClass(enum.Enum):
+    """Which multiples of the granularities."""
+
+    ONE = "one"
+    """The granularities themselves."""
+    FEW = "few"
+    """Two to four times, each dimension by itself."""
+    ODD = "odd"
+    """Multiples by 3, 5, 6 or 7 in at least one dimension: no powers of two."""
+    MAXIMUM = "maximum"
+    """One dimension as large as can be."""
+
+    @property
+    def label(self) -> str:
+        """The name used in case ids."""
+        return self.value
+
+
+@dataclass(frozen=True)
+class Flexible:
+    """One advertised record of flexible dimensions."""
+
+    types: Types
+    granularity: tuple[int, int, int]
+    """Of M, N and K."""
+    limit: int
+    scope: Scope
+    invocations: int
+    """The workgroup size it is for, at workgroup scope; else 0."""
+    saturating: bool
+    record: str
+    """``command#index``."""
+
+    def sized(self, m: int, n: int, k: int) -> Combination:
+        """The combination of these sizes."""
+        return Combination(self.types, m, n, k, self.scope, self.saturating, self.record)
+
+
+_KNOWN = {component.value for component in Component}
+
+
+def flexible(info: DeviceInfo, scope: Scope = Scope.SUBGROUP) -> tuple[Flexible, ...]:
+    """The device's records of flexible dimensions of ``scope`` with component types that the suite
+    knows, in the device's order; none where the feature isn't supported."""
+    return tuple(
+        Flexible(
+            Types(*(Component(part) for part in it.types)),
+            it.sizes,
+            it.limit,
+            scope,
+            it.invocations,
+            it.saturating,
+            it.key,
+        )
+        for it in advertised(info)
+        if it.key.startswith(FLEXIBLE) and it.scope == scope and _KNOWN.issuperset(it.types)
+    )
+
+
+def _multiples(unit: int, limit: int, factors: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(unit * factor for factor in factors if unit * factor <= limit) or (unit,)
+
+
+def _fits(sizes: tuple[int, int, int], area: int) -> bool:
+    m, n, k = sizes
+    return max(m * n, m * k, k * n) <= area and m * n * k <= LARGEST_WORK
+
+
+@st.composite
+def sizes(
+    draw: st.DrawFn, record: Flexible, size_class: SizeClass, area: int = LARGEST_AREA
+) -> tuple[int, int, int]:
+    """(M, N, K) of a class; smaller ones where the class has nothing small enough."""
+    units, limit = record.granularity, record.limit
+    if size_class is SizeClass.ONE:
+        return units
+    if size_class is SizeClass.MAXIMUM:
+        which = draw(st.integers(0, 2))
+        largest = limit // units[which] * units[which]
+        found = tuple(largest if axis == which else unit for axis, unit in enumerate(units))
+        return found[0], found[1], found[2]
+    factors = (1, 2, 3, 4) if size_class is SizeClass.FEW else (1, 3, 5, 6, 7)
+    choices = [_multiples(unit, limit, factors) for unit in units]
+    options = [
+        (m, n, k)
+        for m in choices[0]
+        for n in choices[1]
+        for k in choices[2]
+        if (m, n, k) != units and _fits((m, n, k), area)
+    ]
+    return draw(st.sampled_from(options or [units]))
+
+
+@st.composite
+def combinations(
+    draw: st.DrawFn,
+    records: tuple[Flexible, ...],
+    size_class: SizeClass,
+    area: int = LARGEST_AREA,
+) -> Combination:
+    """A combination of a class, of one of ``records``."""
+    record = draw(st.sampled_from(records))
+    return record.sized(*draw(sizes(record, size_class, area)))
+
+
+SIZE_CLASSES = st.sampled_from((SizeClass.ONE, SizeClass.FEW, SizeClass.ODD, SizeClass.FEW))
+
+
+@st.composite
+def matrices(
+    draw: st.DrawFn,
+    info: DeviceInfo,
+    component: Component,
+    size_class: SizeClass | None = None,
+    scope: Scope = Scope.SUBGROUP,
+    *,
+    accumulators: bool = False,
+) -> MatrixType | None:
+    """A matrix type with ``component`` that a record of flexible dimensions allows; None where
+    there is no such record."""
+
+    def options(record: Flexible) -> list[str]:
+        types = record.types
+        named = {"a": types.a, "b": types.b, "c": types.c, "result": types.result}
+        wanted = ("c", "result") if accumulators else tuple(named)
+        return [name for name in wanted if named[name] is component]
+
+    records = tuple(it for it in flexible(info, scope) if options(it))
+    if not records:
+        return None
+    record = draw(st.sampled_from(records))
+    chosen = size_class or draw(SIZE_CLASSES)
+    combination = record.sized(*draw(sizes(record, chosen)))
+    matrix = getattr(combination, draw(st.sampled_from(options(record))))
+    assert isinstance(matrix, MatrixType)
+    return matrix
+
+
+@st.composite
+def workgroups(
+    draw: st.DrawFn, info: DeviceInfo, scope: Scope, invocations: int, elements: int
+) -> Grid:
+    """A dispatch for matrices of ``elements`` elements: at workgroup scope of workgroups of
+    exactly ``invocations``; the more elements, the fewer tiles."""
+    most = max(1, min(16, 32768 // elements))
+    size = info.subgroup_size
+    if scope is Scope.WORKGROUP:
+        count = draw(st.sampled_from([n for n in (1, 2, 3, 5, 8) if n <= most]))
+        return Grid(count, invocations // size, size)
+    room = min(
+        int(info.properties["VkPhysicalDeviceLimits.maxComputeWorkGroupInvocations"]),
+        int(info.properties["VkPhysicalDeviceLimits.maxComputeWorkGroupSize"][0]),
+    )
+    shapes = [
+        (groups, subgroups)
+        for groups in (1, 2, 3, 8)
+        for subgroups in (1, 2, 3, 4)
+        if groups * subgroups <= most and subgroups * size <= room
+    ]
+    groups, subgroups = draw(st.sampled_from(sorted(shapes, key=lambda it: it[0] * it[1])))
+    return Grid(groups, subgroups, size)
