@@ -48,7 +48,7 @@ def multiply_add(
     arithmetic: Arithmetic, a: Floats, b: Floats, c: Floats, result: Component
 ) -> Floats:
     """``a b + c``, [tiles, M, N], as numbers of the component ``result``."""
-    held = arithmetic.accumulator or result
+    held = result if arithmetic.accumulator is None else arithmetic.accumulator
     with np.errstate(all="ignore"):
         if arithmetic.order is Order.EXACT:
             total = a @ b + c

@@ -76,7 +76,7 @@ def adder(chain: FloatSum, latitude: Latitude) -> Adder:
     """The arithmetic that ``latitude`` grants ``chain``."""
     inputs = {operand.component for pair in chain.products for operand in pair}
     kept = [float_format(held) for held in chain.kept if held not in FLOAT8]
-    if len(kept) < len(chain.kept):
+    if FLOAT8 & set(chain.results):
         kept.append(float_format(Component.FLOAT16))
     result = float_format(chain.component)
     wide = WIDE_SUM
@@ -85,9 +85,7 @@ def adder(chain: FloatSum, latitude: Latitude) -> Adder:
     elif inputs <= {Component.FLOAT64} and chain.component is Component.FLOAT64:
         wide = result.precision
     narrow = min([wide, *(held.precision for held in kept)])
-    small = chain.component in FLOAT8
-    stays_wide = small or not latitude.narrow_accumulation.possible
-    precision = wide if stays_wide else narrow
+    precision = narrow if latitude.narrow_accumulation.possible else wide
     between = [float_format(held) for held in chain.results[:-1]]
     kept += between
     return Adder(
@@ -95,8 +93,8 @@ def adder(chain: FloatSum, latitude: Latitude) -> Adder:
         precision,
         min([narrow, *(held.precision for held in between)]),
         result.precision < precision,
-        max(held.minimum_exponent for held in kept),
-        max(held.minimum_subnormal for held in kept),
+        max((held.minimum_exponent for held in kept), default=result.minimum_exponent),
+        max((held.minimum_subnormal for held in kept), default=result.minimum_subnormal),
         min(result.maximum, *(float_format(held).maximum for held in chain.kept)),
         chain.slots,
         sum(2.0 ** max(precision - held.precision, 0) for held in between),

@@ -257,12 +257,14 @@ def rounded(
 
 def round_down(values: Floats, component: Component) -> Floats:
     """The largest values of the component (-infinity included) that are not above ``values``."""
-    return rounded(values, component, Rounding.DOWN)
+    result = rounded(values, component, Rounding.DOWN)
+    return np.where(values < -float_format(component).maximum, -np.inf, result)
 
 
 def round_up(values: Floats, component: Component) -> Floats:
     """The smallest values of the component (infinity included) that are not below ``values``."""
-    return rounded(values, component, Rounding.UP)
+    result = rounded(values, component, Rounding.UP)
+    return np.where(values > float_format(component).maximum, np.inf, result)
 
 
 def spacing(values: Floats, component: Component) -> Floats:

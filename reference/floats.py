@@ -73,7 +73,7 @@ def accept_chain(chain: FloatSum, latitude: Latitude = VULKAN) -> Accept:
         sets.policy,
         tight,
         sets.facts.sums.value,
-        sets.tight_radius,
+        sets.bound,
         REASON,
         sets.explain,
     )
@@ -165,6 +165,19 @@ class _Sets:
             return exact
         return np.where(self.collapsed, exact, self._radius(self.plan.growth(roundings)))
 
+    @cached_property
+    def bound(self) -> Floats | float:
+        """Largest distance of tight results from the sum; infinite where nothing is measured."""
+        bound = self.tight_radius
+        if self.plan.rounds_last:
+            low, high = _ends(self.tight)
+            value = self.facts.sums.value
+            bound = np.maximum(high - value, value - low)
+        unmeasured = self._may_overflow
+        if self.facts.special is not None:
+            unmeasured = unmeasured | self.facts.special
+        return np.where(unmeasured, np.inf, bound) if unmeasured.any() else bound
+
     # --- bands --------------------------------------------------------------------------------
 
     @cached_property
@@ -238,7 +251,8 @@ class _Sets:
         flags = np.where(up, np.uint8(plus | PLUS_MAXIMUM), np.uint8(0))
         flags |= np.where(down, np.uint8(minus | MINUS_MAXIMUM), np.uint8(0))
         flags |= np.where(up & down, np.uint8(NAN), np.uint8(0))
-        mixed = (up | down) & (size > np.abs(value))
+        signs = self.facts.negative
+        mixed = np.zeros(1, bool) if signs is None else (up | down) & signs
         low, high = _ends(band)
         return Band(
             low=np.where(mixed, np.minimum(-negative, low), low),
@@ -256,7 +270,9 @@ class _Sets:
         flags = np.zeros(chain.shape, np.uint8) | np.asarray(band.flags, np.uint8)
         low, high = _ends(band)
         if special is not None:
-            flags = np.where(special, np.uint8(ANYTHING) if spared else self._ieee(), flags)
+            free = np.uint8(ANYTHING)
+            expected = free if spared else np.where(self._may_overflow, free, self._ieee())
+            flags = np.where(special, expected, flags)
             low, high = np.where(special, np.inf, low), np.where(special, -np.inf, high)
         if undefined is not None:
             flags = np.where(undefined, np.uint8(ANYTHING), flags)
@@ -284,7 +300,8 @@ class _Sets:
         return result
 
     def _ieee(self) -> Floats:
-        """The class of special that IEEE 754 arithmetic gives, as flags."""
+        """The class of special that IEEE 754 arithmetic gives, as flags; NaN, too, where infinity
+        may be multiplied by a subnormal that becomes zero."""
         chain = self.facts.chain
         result = decode(chain.c.bits, chain.c.component)
         for a, b in chain.products:
@@ -293,6 +310,8 @@ class _Sets:
         flags = np.where(np.isnan(result), np.uint8(NAN), np.uint8(0))
         flags |= np.where(result == np.inf, np.uint8(PLUS_INFINITY if infinite else NAN), 0)
         flags |= np.where(result == -np.inf, np.uint8(MINUS_INFINITY if infinite else NAN), 0)
+        if self.facts.subnormal is not None:
+            flags |= np.where(self.facts.subnormal, np.uint8(NAN), np.uint8(0))
         return flags
 
     # --- text ---------------------------------------------------------------------------------
