@@ -136,8 +136,8 @@ _ROWS: tuple[tuple[str, Level, str, str, str], ...] = (
      "A NaN or infinity stays in the rows or columns that it belongs to, and a zero row adds "
      "nothing."),
     ("M-09", _R, _MATRIX, f"{_KHR_MATRIX}#OpCooperativeMatrixLengthKHR",
-     "The components of all invocations hold each element exactly once, and survive extraction "
-     "and insertion."),
+     "The components of all invocations hold every element, no component serves two, and they "
+     "survive extraction and insertion."),
     ("M-10", _R, _MATRIX, f"{_KHR_MATRIX}#OpTypeCooperativeMatrixKHR",
      "A matrix made of one scalar holds it in every element, however it is made."),
     ("M-11", _R, _MATRIX, f"{_KHR_MATRIX}#OpTypeCooperativeMatrixKHR",
