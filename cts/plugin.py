@@ -41,8 +41,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Fix the run's seed, once, so that every worker has the same."""
     option = config.option
-    option.cts_seed = run_seed(PROFILES[option.cts_profile], option.cts_seed)
+    given = getattr(config, "workerinput", {}).get("cts_seed", option.cts_seed)
+    option.cts_seed = run_seed(PROFILES[option.cts_profile], given)
     config.stash[_SESSION] = Session(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a pytest-xdist worker the seed of the run."""
+    node.workerinput["cts_seed"] = node.config.option.cts_seed
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -260,8 +260,20 @@ def _attempt(case: Case, subject: Subject, profile: Profile, seed: int) -> _Atte
     except Finding as finding:
         return _Attempt((finding,))
     except Exception as error:
+        if _was_interrupted(error):
+            raise KeyboardInterrupt from error
         return _Attempt(errors=(error,))
     return _Attempt()
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether an error came up while a Ctrl-C was on its way: Hypothesis can trip over one that
+    arrives before its engine is made."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:

@@ -276,3 +276,23 @@ def test_each_case_of_a_supervised_device_has_its_own_budget_and_crashes_are_tri
     assert device.cases == 1
     assert result.outcome is Outcome.CRASH
     assert result.found[0].finding.detail["alone in a fresh process"] == "ran well"
+
+
+def test_an_interruption_passes_through_even_where_it_trips_something(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def answer(capacity: int, call: int) -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(drawn, Fake(answer))
+
+    def tripping(function: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise AssertionError("tripped")
+
+    monkeypatch.setattr("hypothesis.core.function_digest", tripping)
+    with pytest.raises(KeyboardInterrupt):
+        run(drawn, fakes.good())
