@@ -73,10 +73,13 @@ DPKG_DEB = """#!/bin/sh
 [ "$(cat "$2")" = damaged ] && { echo "dpkg-deb: error: not a Debian archive"; exit 2; }
 mkdir -p "$3"; cp -r "$FAKE/tree/." "$3"
 """
+LOADER = """#!/bin/sh
+[ "$1" = --library-path ] && [ -n "$PYTHONHOME" ] && exec echo "$@" > "$PYTHONHOME/../loaded"
+"""
 DRIVER = "mesa-vulkan-drivers_26.1.6-1~bpo13+1_amd64.deb"
 FILES = {
     "usr/lib/x86_64-linux-gnu/libvulkan_lvp.so": "",
-    "usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2": "",
+    "usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2": LOADER,
     "usr/bin/python3.13": "",
     "usr/share/doc/x/copyright": "",
     "usr/share/vulkan/icd.d/lvp_icd.json": '{"ICD": {"library_path": "libvulkan_lvp.so"}}',
@@ -96,6 +99,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path = fake / "tree" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+        path.chmod(0o755)
     (fake / DRIVER).write_text("archive")
     monkeypatch.setenv("FAKE", str(fake))
     monkeypatch.setenv("PATH", f"{fake / 'bin'}:/usr/bin:/bin")
@@ -145,6 +149,7 @@ def test_a_fetched_prefix_is_complete_and_kept(world: Path) -> None:
     assert (prefix.modules[0] / "vulkan" / "_vulkancache.py").exists()
     assert str(prefix.root / "usr/lib/x86_64-linux-gnu/libvulkan_lvp.so") in prefix.icd.read_text()
     assert not (prefix.root / "usr/share/doc").exists()
+    assert str(prefix.python.name) in (prefix.root / "loaded").read_text()
     before = len(calls(world))
     assert lavapipe.fetch() == lavapipe.cached() == prefix
     assert len(calls(world)) == before == 2
@@ -217,6 +222,12 @@ def test_a_damaged_package_is_one_sentence(world: Path) -> None:
 def test_packages_without_the_driver_are_one_sentence(world: Path) -> None:
     (world / "tree/usr/lib/x86_64-linux-gnu/libvulkan_lvp.so").unlink()
     failure("hold 0 files")
+
+
+def test_a_python_that_does_not_run_is_one_sentence(world: Path) -> None:
+    loader = world / "tree/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2"
+    loader.write_text("#!/bin/sh\necho Illegal instruction\nexit 132\n")
+    failure("Python does not run here: Illegal instruction")
 
 
 def test_a_cache_that_cannot_be_written_is_one_sentence(

@@ -196,7 +196,7 @@ def test_ever_new_pipelines_leave_the_server_as_large_as_it_was(device: Supervis
 
     use(10, 10 + KEPT_PIPELINES)
     before = resident(device)
-    use(1000, 1000 + 3 * KEPT_PIPELINES)
+    use(1000, 1000 + KEPT_PIPELINES)
     assert resident(device) < before + 20
 
 
