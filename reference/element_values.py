@@ -31,6 +31,10 @@ class Elements:
 
     def value(self, statement: Element) -> Value:
         """The value of a statement."""
+        with np.errstate(all="ignore"):
+            return self._value(statement)
+
+    def _value(self, statement: Element) -> Value:
         match statement:
             case Convert():
                 value = self._operand(statement.value, statement.result)

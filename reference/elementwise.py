@@ -71,17 +71,15 @@ def convert(
             return _truncated(value, target)
         case Conversion.U_TO_F | Conversion.S_TO_F:
             real = reals.whole(decode_int(value.bits, source, by is Conversion.S_TO_F))
-            return _Rounding(value, target, modes, (), saturating).result(real, None)
+            return _Rounding(value, target, modes, (), saturating).result(real)
         case Conversion.F:
             rounding = _Rounding(value, target, modes, (source,), saturating)
             numbers = decode(value.bits, source)
             finite = np.isfinite(numbers)
             real = reals.exactly(np.where(finite, numbers, 0.0))
-            return rounding.result(
-                real,
-                numbers if not finite.all() else None,
-                _flushed_operands((value,), lambda x: reals.exactly(x), rounding),
-            )
+            alternatives = _flushed_operands((value,), reals.exactly, rounding)
+            special = None if finite.all() else ~finite
+            return rounding.result(real, [numbers], alternatives, special)
 
 
 def _truncated(value: Exact, target: Component) -> Exact:
@@ -192,13 +190,17 @@ def floating(
     component = operands[0].component
     rounding = _Rounding(operands[0], component, modes, (component,), others=operands[1:])
     numbers, special = _finite(operands)
-    result = None
+    results: list[Floats] = []
     if special is not None:
-        with np.errstate(all="ignore"):
-            whole = ieee(*(decode(it.bits, component) for it in operands))
-        result = np.where(special, whole, 0.0)
+        whole = [decode(it.bits, component) for it in operands]
+        results.append(np.where(special, ieee(*whole), 0.0))
+        if not rounding.keeps_subnormals:
+            tiny = (is_subnormal(it.bits, component) for it in operands)
+            flushed = [np.where(flags, 0.0, it) for flags, it in zip(tiny, whole, strict=True)]
+            results.append(np.where(special, ieee(*flushed), 0.0))
     real = operation(*numbers)
-    return rounding.result(real, result, _flushed_operands(operands, operation, rounding), special)
+    alternatives = _flushed_operands(operands, operation, rounding)
+    return rounding.result(real, results, alternatives, special)
 
 
 def _flushed_operands(
@@ -279,14 +281,12 @@ class _Rounding:
     def result(
         self,
         real: Real,
-        ieee: Floats | None,
+        ieee: Sequence[Floats] = (),
         alternatives: Sequence[Real] = (),
         special: Flags | None = None,
     ) -> Result:
-        """The value of an operation whose exact result is ``real``, or ``ieee`` where that isn't
-        finite; ``alternatives`` are further legal exact results."""
-        if ieee is not None and special is None:
-            special = ~np.isfinite(ieee)
+        """The value of an operation whose exact result is ``real``, or one of ``ieee`` where it is
+        ``special``; ``alternatives`` are further legal exact results."""
         component = self.component
         down, up = self._neighbours(real)
         zeros = self._may_vanish(real)

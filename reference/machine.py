@@ -7,8 +7,9 @@ layouts, so that running the one and judging with the other tests both.
 
 from __future__ import annotations
 
+import dataclasses
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,23 +18,34 @@ from numpy.typing import NDArray
 from cts.program.matrix2 import ConvertUse, Locate, PerElement, Reduce
 from cts.program.model import (
     Address,
+    Barrier,
+    Binary,
+    Branch,
     Buffer,
     Component,
+    Convert,
     Length,
     Load,
     MatrixType,
     MulAdd,
+    Negate,
     Program,
     Rebuild,
+    Repeat,
+    Scale,
     Scope,
     Splat,
     Stamp,
+    Statement,
     Store,
+    Through,
 )
 from reference.adders import Arithmetic, multiply_add
 from reference.component import Bits, bits_dtype, decode, decode_int, encode, encode_int
 from reference.evaluate import length_region
 from reference.layout import Image, Region, region
+from reference.machine_elements import ElementSteps
+from reference.machine_flow import FlowSteps
 from reference.machine_matrix2 import Matrix2Steps
 
 
@@ -59,7 +71,7 @@ class Behaviour:
     """Lists of combinations come in another order."""
 
 
-class Machine(Matrix2Steps):
+class Machine(Matrix2Steps, ElementSteps, FlowSteps):
     """One run of one program."""
 
     def __init__(
@@ -79,7 +91,12 @@ class Machine(Matrix2Steps):
 
     def run(self) -> dict[str, bytes]:
         """Every buffer after the run, by name."""
-        for statement in self.program.body:
+        self.execute(self.program.body)
+        return {name: image.tobytes() for name, image in self.images.items()}
+
+    def execute(self, body: Iterable[Statement]) -> None:
+        """Runs statements."""
+        for statement in body:
             match statement:
                 case Load():
                     self.values[statement.result] = self.load(statement)
@@ -103,7 +120,22 @@ class Machine(Matrix2Steps):
                     self.store(statement)
                 case Length():
                     self.length(statement)
-        return {name: image.tobytes() for name, image in self.images.items()}
+                case Convert():
+                    self.values[statement.result] = self.convert_elements(statement)
+                case Negate():
+                    self.values[statement.result] = self.negate(statement)
+                case Binary():
+                    self.values[statement.result] = self.binary(statement)
+                case Scale():
+                    self.values[statement.result] = self.scale(statement)
+                case Through():
+                    self.values[statement.result] = self.through(statement)
+                case Branch():
+                    self.branch(statement)
+                case Repeat():
+                    self.repeat(statement)
+                case Barrier():
+                    pass  # statements act on all tiles at once
 
     # --- steps --------------------------------------------------------------------------------
 
@@ -122,15 +154,23 @@ class Machine(Matrix2Steps):
 
     def load(self, statement: Load) -> Bits:
         """The elements that a load gives, [tiles, rows, columns]."""
-        where = self.region(statement.type, statement.address)
-        return self._loaded(where.read(self.images[statement.address.buffer]), statement.type)
+        address = statement.address
+        offset = address.offset + self.iteration * address.step
+        where = self.region(statement.type, dataclasses.replace(address, offset=offset))
+        bits = where.read(self.images[address.buffer])
+        if address.turn:
+            groups, subgroups, _, _ = where.extents
+            tile = np.arange(groups * subgroups)
+            workgroup, subgroup = np.divmod(tile, subgroups)
+            bits = bits[workgroup * subgroups + (subgroup + address.turn) % subgroups]
+        return self._loaded(bits, statement.type)
 
     def _loaded(self, bits: Bits, matrix: MatrixType) -> Bits:
         component = matrix.component
         if not component.is_float:
             return bits
         values = decode(bits, component)
-        if self.behaviour.drops_zero_sign:
+        if self.behaviour.drops_zero_sign and not self.keeps_specials(component):
             bits = np.where(values == 0, bits.dtype.type(0), bits)
         if self.behaviour.quiets_nan:
             bits = np.where(np.isnan(values), encode(values, component), bits)

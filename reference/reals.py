@@ -58,8 +58,9 @@ def exactly(values: Floats) -> Real:
 def _around(nearest: Floats, lost: Floats) -> Real:
     """``nearest + lost``, with ``lost`` below one unit in the last place."""
     finite = np.clip(nearest, -LARGEST, LARGEST)
-    low = np.where(lost < 0, np.nextafter(finite, -np.inf), finite)
-    high = np.where(lost > 0, np.nextafter(finite, np.inf), finite)
+    with np.errstate(over="ignore"):
+        low = np.where(lost < 0, np.nextafter(finite, -np.inf), finite)
+        high = np.where(lost > 0, np.nextafter(finite, np.inf), finite)
     over = np.isinf(nearest)
     low = np.where(over & (nearest > 0), LARGEST, np.where(over, -np.inf, low))
     high = np.where(over & (nearest > 0), np.inf, np.where(over, -LARGEST, high))
@@ -85,15 +86,12 @@ def product(x: Floats, y: Floats) -> Real:
     lost = left_high * right_high - rounded
     lost = ((lost + left_high * right_low) + left_low * right_high) + left_low * right_low
     exponent = left_exponent + right_exponent
-    with np.errstate(over="ignore", under="ignore"):
-        nearest = np.ldexp(rounded, exponent)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        nearest = x * y
         back = np.ldexp(nearest, -exponent)
-    # Where scaling rounded (below the normal range), the error is that of scaling too.
-    lost = np.where(np.isfinite(nearest), lost + (rounded - back), lost)
-    zero = (x == 0) | (y == 0)
-    with np.errstate(invalid="ignore"):
-        nearest = np.where(zero, x * y, nearest)
-    return _around(nearest, np.where(zero, 0.0, lost))
+        # Below the normal range ``nearest`` has fewer bits than ``rounded``.
+        lost = np.where(np.isfinite(nearest), lost + (rounded - back), lost)
+    return _around(nearest, np.where((x == 0) | (y == 0), 0.0, lost))
 
 
 def _split(values: Floats) -> tuple[Floats, Floats]:
@@ -107,9 +105,9 @@ def quotient(x: Floats, y: Floats) -> Real:
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         nearest = x / y
         back = product(nearest, y)
+        below = np.nextafter(np.clip(nearest, -LARGEST, LARGEST), -np.inf)
+        above = np.nextafter(np.clip(nearest, -LARGEST, LARGEST), np.inf)
     exact = (back.low == back.high) & (back.low == x)
-    below = np.nextafter(np.clip(nearest, -LARGEST, LARGEST), -np.inf)
-    above = np.nextafter(np.clip(nearest, -LARGEST, LARGEST), np.inf)
     return Real(np.where(exact, nearest, below), np.where(exact, nearest, above), nearest)
 
 

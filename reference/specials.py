@@ -8,6 +8,7 @@ to, isn't said, so between the largest value and its next neighbour both are tak
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from reference.accept import (
     NAN,
     PLUS_INFINITY,
     PLUS_MAXIMUM,
+    ZERO,
 )
 from reference.component import Flags, Floats, float_format
 
@@ -42,13 +44,13 @@ class Expected:
 def expected(
     component: Component,
     number: Floats,
-    ieee: Floats | None,
+    ieee: Sequence[Floats],
     special: Flags | None,
     overflow: Flags,
     saturating: bool,
 ) -> Expected:
     """What is expected of a result that is ``number``, which may ``overflow``; where ``special``,
-    an operand isn't finite and the result is ``ieee``."""
+    an operand isn't finite and the result is one of ``ieee``."""
     shape = np.broadcast_shapes(number.shape, overflow.shape)
     none = np.uint8(0)
     plus, minus = PLUS_INFINITY, MINUS_INFINITY
@@ -61,10 +63,13 @@ def expected(
     if component in FLOAT8 and not saturating:
         outside = overflow & (np.abs(number) >= _NEXT[component])
     free: Flags = np.array(overflow)
-    if special is not None and ieee is not None:
-        found = np.where(np.isnan(ieee), np.uint8(NAN), none)
-        found |= np.where(ieee == np.inf, np.uint8(plus), none)
-        found |= np.where(ieee == -np.inf, np.uint8(minus), none)
+    if special is not None:
+        found = np.zeros(shape, np.uint8)
+        for result in ieee:
+            found |= np.where(np.isnan(result), np.uint8(NAN), none)
+            found |= np.where(result == np.inf, np.uint8(plus), none)
+            found |= np.where(result == -np.inf, np.uint8(minus), none)
+            found |= np.where(result == 0, np.uint8(ZERO), none)
         flags = np.where(special, found, flags)
         outside = outside | special
         free = free | special
