@@ -7,7 +7,9 @@ requests that the present server process has had, the last ones where they are m
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from cts.device.framing import Decoder, ProtocolError
@@ -34,11 +36,16 @@ class Journal:
         self.recent: list[str] = []
         """Digests since the server started, oldest first, at most twice :data:`LOG_LINES`."""
 
-    def begin(self, digest: str, packed: bytes) -> None:
-        """The request ``packed`` is about to be sent."""
-        data = _MAGIC + _IN_FLIGHT + bytes(_HEAD - len(_MAGIC) - 1) + packed
-        os.pwrite(self._file, data, 0)
-        os.ftruncate(self._file, len(data))
+    def begin(self, digest: str, parts: Sequence[bytes]) -> None:
+        """The request whose frame has these ``parts`` is about to be sent.
+
+        OSError where the disk is full.
+        """
+        head = _MAGIC + _IN_FLIGHT + bytes(_HEAD - len(_MAGIC) - 1)
+        size = _HEAD + sum(map(len, parts))
+        if os.pwritev(self._file, [head, *parts], 0) != size:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+        os.ftruncate(self._file, size)
         if self._durable:
             os.fdatasync(self._file)
         self.recent.append(digest)

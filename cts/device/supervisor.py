@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from cts.device.errors import BudgetSpent, DeviceError, ServerFault
-from cts.device.framing import Frame, ProtocolError, pack
+from cts.device.framing import Frame, ProtocolError, parts
 from cts.device.journal import Journal
 from cts.device.launcher import Launcher
 from cts.device.process import Gone, Limits, ServerProcess, Stuck
@@ -39,6 +39,19 @@ class Bad:
     kind: type[Finding]
     message: str
     detail: dict[str, Any] = field(default_factory=dict)
+
+
+class _Sent:
+    """A request as it is sent, and its name: a digest of its content, the same everywhere."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.frame = encode_request(request)
+        self.parts = parts(self.frame)
+        content = hashlib.sha256()  # the fastest one where the processor helps
+        for part in self.parts:
+            content.update(part)
+        self.name = content.hexdigest()[:32]
 
 
 class SupervisedDevice:
@@ -95,17 +108,15 @@ class SupervisedDevice:
         case has no hangs left; ServerFault where the suite itself failed; DeviceError where no
         server can be started.
         """
-        frame = encode_request(request)
-        packed = pack(frame)
-        name = hashlib.blake2b(packed, digest_size=16).hexdigest()
-        known = self._outcomes.get(name)
+        sent = _Sent(request)
+        known = self._outcomes.get(sent.name)
         if known is None:
             if self._hangs >= self._hangs_per_case:
                 raise BudgetSpent(f"this case met {self._hangs} hangs: no further request is run.")
-            outcome = self._attempt(request, frame, packed, name)
+            outcome = self._attempt(sent)
             if isinstance(outcome, Reply):
                 return outcome
-            self._remember(name, outcome)
+            self._remember(sent.name, outcome)
             known = outcome
         return self._raise(known)
 
@@ -115,10 +126,7 @@ class SupervisedDevice:
         None says that it ran well: what was seen before depended on the requests before it.
         """
         self._drop()
-        frame = encode_request(request)
-        packed = pack(frame)
-        name = hashlib.blake2b(packed, digest_size=16).hexdigest()
-        outcome = self._attempt(request, frame, packed, name)
+        outcome = self._attempt(_Sent(request))
         return None if isinstance(outcome, Reply) else outcome.kind(outcome.message, outcome.detail)
 
     def new_case(self) -> None:
@@ -156,18 +164,18 @@ class SupervisedDevice:
         if len(self._outcomes) > KEPT_OUTCOMES:
             self._outcomes.popitem(last=False)
 
-    def _attempt(self, request: Request, frame: Frame, packed: bytes, name: str) -> Reply | Bad:
+    def _attempt(self, sent: _Sent) -> Reply | Bad:
         """Run once; once more in a fresh process where memory ran out.
 
         A driver that ran out of memory may have done so for what came before.
         """
-        outcome = self._run(request, frame, packed, name)
+        outcome = self._run(sent)
         if isinstance(outcome, Reply) and outcome.result in OUT_OF_MEMORY:
             self._drop()
-            outcome = self._run(request, frame, packed, name)
-        if isinstance(outcome, Bad) or isinstance(request, Query) or outcome.result == 0:
+            outcome = self._run(sent)
+        if isinstance(outcome, Bad) or isinstance(sent.request, Query) or outcome.result == 0:
             return outcome
-        detail = {"phase": outcome.phase, "result": outcome.result, "request": name}
+        detail = {"phase": outcome.phase, "result": outcome.result, "request": sent.name}
         text = result_name(outcome.result)
         if outcome.result == TIMEOUT:
             self._drop()
@@ -179,21 +187,24 @@ class SupervisedDevice:
             self._drop()
         return Bad(UnexpectedResult, f"phase {outcome.phase} ended with {text}", detail)
 
-    def _run(self, request: Request, frame: Frame, packed: bytes, name: str) -> Reply | Bad:
+    def _run(self, sent: _Sent) -> Reply | Bad:
         try:
             if self._process and not self._process.alive():
                 raise self._process.gone()
             process = self._process = self._process or self._start()
-            self._journal.begin(name, packed)
-            answer = process.exchange(frame)
+            self._journal.begin(sent.name, sent.parts)
+            answer = process.exchange(sent.frame)
             self._journal.done()
-            return self._reply(request, answer)
+            return self._reply(sent.request, answer)
         except Gone as error:
-            detail = {**self._detail(error.phase, error.stderr, name), "exit_status": error.status}
+            detail = {
+                **self._detail(error.phase, error.stderr, sent.name),
+                "exit_status": error.status,
+            }
             self._drop()
             return _crash(error, detail)
         except Stuck as error:
-            detail = self._detail(error.phase, error.stderr, name)
+            detail = self._detail(error.phase, error.stderr, sent.name)
             self._drop()
             return self._hang(error.phase, error.limit, detail)
 
