@@ -285,7 +285,14 @@ class Builder:
         self._code += (2 << 16 | Op.Label, label)
         self.block = label
 
-    def loop(self, first: int, limit: int, step: int, body: Callable[[int], None]) -> None:
+    def loop(
+        self,
+        first: int,
+        limit: int,
+        step: int,
+        body: Callable[[int], None],
+        control: spv.LoopControl = spv.LoopControl.NONE,
+    ) -> None:
         """``for (i = first; i < limit; i += step) body(i)``, all uint32 ids."""
         u32, boolean = self.int_type(32), self.declare(Op.TypeBool)
         header, inside, again, after = (self.new_id() for _ in range(4))
@@ -295,7 +302,7 @@ class Builder:
         self.label(header)
         index = self.value(Op.Phi, u32, first, before, advanced, again)
         more = self.value(Op.ULessThan, boolean, index, limit)
-        self.emit(Op.LoopMerge, after, again, 0)
+        self.emit(Op.LoopMerge, after, again, control)
         self.emit(Op.BranchConditional, more, inside, after)
         self.label(inside)
         body(index)

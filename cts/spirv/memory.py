@@ -8,7 +8,7 @@ from cts.program.model import Address, Barrier, Buffer, Scope, Storage, walk
 from cts.spirv import core
 from cts.spirv import opcodes as spv
 from cts.spirv.context import Context
-from cts.spirv.opcodes import BuiltIn, Memory, Op, Semantics, StorageClass
+from cts.spirv.opcodes import BuiltIn, LoopControl, Memory, Op, Semantics, StorageClass
 
 _ORDERED = Semantics.AcquireRelease | Semantics.MakeAvailable | Semantics.MakeVisible
 
@@ -209,4 +209,5 @@ class Memories:
                     moved = builder.value(Op.Load, element, inside, *operands)
                     builder.emit(Op.Store, outside, moved)
 
-            builder.loop(first, size, step, move)
+            # Some compilers unroll whatever has a bound: seconds for a copy of some hundred steps.
+            builder.loop(first, size, step, move, LoopControl.DontUnroll)

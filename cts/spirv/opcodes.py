@@ -162,6 +162,13 @@ class Operands(enum.IntFlag):
     SaturatingAccumulationKHR = 0x10
 
 
+class LoopControl(enum.IntFlag):
+    """Hints about a loop."""
+
+    NONE = 0x0
+    DontUnroll = 0x2
+
+
 MEMORY_MODEL_VULKAN: Final = 3
 EXECUTION_MODEL_GLCOMPUTE: Final = 5
 EXECUTION_MODE_LOCAL_SIZE: Final = 17

@@ -180,6 +180,15 @@ class TestOrder:
         program = copy(Pointee(Component.FLOAT16), Storage.WORKGROUP)
         assert barriers(program) == 2
 
+    def test_workgroup_arrays_leave_none_at_an_odd_place(self) -> None:
+        program = copy(Pointee(Component.UINT8), Storage.WORKGROUP)
+        odd = tuple(dataclasses.replace(buffer, size=buffer.size - 3) for buffer in program.buffers)
+        module = lower(dataclasses.replace(program, buffers=odd))
+        code = list(instructions(module.words))
+        values = {it.operands[1]: it.operands[2] for it in code if it.opcode == Op.Constant}
+        lengths = {values[it.operands[2]] for it in code if it.opcode == Op.TypeArray}
+        assert lengths == {1024}
+
     def test_workgroup_scope_orders_the_whole_workgroup(self) -> None:
         program = product(scope=Scope.WORKGROUP)
         scopes = {

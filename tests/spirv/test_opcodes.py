@@ -63,6 +63,8 @@ def test_bare_numbers_disassemble_to_their_names(listings: list[tuple[bytes, str
     text = "\n".join(text for _, text in listings)
     assert re.search(r"OpMemoryModel Logical Vulkan$", text, re.MULTILINE)
     assert re.search(r"OpEntryPoint GLCompute %\w+ \"main\"", text)
+    assert re.search(r"OpLoopMerge %\w+ %\w+ DontUnroll$", text, re.MULTILINE)
+    assert re.search(r"OpLoopMerge %\w+ %\w+ None$", text, re.MULTILINE)
     assert re.search(r"OpExecutionMode %\w+ LocalSize 16 1 1$", text, re.MULTILINE)
     assert re.search(r"OpExecutionModeId %\w+ LocalSizeId %\w+ %\w+ %\w+$", text, re.MULTILINE)
 
