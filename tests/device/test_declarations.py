@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import cffi
@@ -225,3 +226,30 @@ def test_plain_data_of_a_structure() -> None:
         "resultType": 0,
         "transpose": 0,
     }
+
+
+def test_a_parameterised_list_is_asked_for_subgroups_of_the_default_size() -> None:
+    api = Api.__new__(Api)
+    api.ffi, api.newer, api.null = PACKAGE, newer(), PACKAGE.NULL
+    api._newer_names = frozenset(one.name for one in declarations())
+    asked: list[tuple[int, ...]] = []
+
+    def driver(device: Any, info: Any, count: Any, items: Any) -> int:
+        asked.append((info.scope, info.flags, info.invocations, info.subgroupSize))
+        count[0] = 2
+        if items != api.newer.NULL:
+            items[0].MGranularity, items[1].MGranularity = 8, 16
+        return 0
+
+    command = "vkGetPhysicalDeviceCooperativeMatrixProperties2EXT"
+    kind = (
+        "int(void*, const VkPhysicalDeviceCooperativeMatrixInfo2EXT*, uint32_t*,"
+        " VkCooperativeMatrixProperties2EXT*)"
+    )
+    function = api.newer.callback(kind)(driver)
+    instance_ = SimpleNamespace(handle=None)
+    device = SimpleNamespace(handle=PACKAGE.NULL)
+    api.instance_function = lambda handle, name: function  # type: ignore[method-assign]
+    found = queries.records(api, instance_, device, command, 32)  # type: ignore[arg-type]
+    assert asked == [(3, 0, 0, 32)] * 2
+    assert [one["MGranularity"] for one in found] == [8, 16]

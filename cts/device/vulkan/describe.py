@@ -28,6 +28,7 @@ _VARIABLES = (
 def describe(api: Api, instance: Instance, device: PhysicalDevice) -> DeviceInfo:
     """Ask the device for everything that it knows of the tables in ``structures``."""
     properties = _properties(api, device)
+    size = int(properties["VkPhysicalDeviceSubgroupProperties.subgroupSize"])
     driver = str(properties.get("VkPhysicalDeviceDriverProperties.driverName", "unknown"))
     version = properties.get("VkPhysicalDeviceDriverProperties.driverInfo") or str(
         properties["VkPhysicalDeviceProperties.driverVersion"]
@@ -43,9 +44,9 @@ def describe(api: Api, instance: Instance, device: PhysicalDevice) -> DeviceInfo
         features=features(api, device),
         properties=dict(sorted(properties.items())),
         records={
-            command: tuple(records(api, instance, device, command))
-            for command, entry in COMMANDS.items()
-            if not entry.parameterised and available(api, instance, device, command)
+            command: tuple(records(api, instance, device, command, size))
+            for command in COMMANDS
+            if available(api, instance, device, command)
         },
         queues=tuple(queue_flags(api, device)),
         environment=_environment(instance),

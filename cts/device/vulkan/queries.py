@@ -13,6 +13,7 @@ from cts.device.vulkan.instance import Instance, PhysicalDevice
 
 _INFO_2 = "VkPhysicalDeviceCooperativeMatrixInfo2EXT"
 _INFO_2_TYPE = 1000659001
+_SUBGROUP_SCOPE = 3
 _RESERVED = 16
 """Bytes of ``sType``, padding and ``pNext`` at the start of every structure (64-bit)."""
 
@@ -60,14 +61,21 @@ def available(api: Api, instance: Instance, device: PhysicalDevice, command: str
 
 
 def records(
-    api: Api, instance: Instance, device: PhysicalDevice, command: str
+    api: Api, instance: Instance, device: PhysicalDevice, command: str, subgroup_size: int
 ) -> list[dict[str, int]]:
-    """Every element of the list, members by name, for a command without parameters."""
+    """Every element of the list, members by name.
+
+    A parameterised command is asked for subgroup scope at ``subgroup_size``, without flags:
+    what holds for a shader that asks for nothing else.
+    """
     entry = COMMANDS[command]
     function = api.instance_function(instance.handle, command)
-    return api.records(
-        function, entry.structure, entry.structure_type, _handle(api, function, device.handle)
-    )
+    given = [_handle(api, function, device.handle)]
+    if entry.parameterised:
+        given.append(
+            api.new(_INFO_2, _INFO_2_TYPE, scope=_SUBGROUP_SCOPE, subgroupSize=subgroup_size)
+        )
+    return api.records(function, entry.structure, entry.structure_type, *given)
 
 
 def query(api: Api, instance: Instance, device: PhysicalDevice, request: Query) -> Reply:
