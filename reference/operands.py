@@ -133,6 +133,11 @@ def _signed(recipe: Recipe, shape: Shape) -> NDArray[np.int64]:
     return _below(recipe, shape, 2 * recipe.limit + 1) - recipe.limit
 
 
+def _nonzero(recipe: Recipe, shape: Shape) -> NDArray[np.int64]:
+    magnitude = _below(recipe, shape, max(recipe.limit, 1)) + 1
+    return np.where(_below(recipe, shape, 2, stream=3) == 1, -magnitude, magnitude)
+
+
 Integers = Callable[[Recipe, Shape], NDArray[np.int64]]
 Make = Callable[[Recipe, Component, Shape], Bits]
 
@@ -166,6 +171,12 @@ def _limited(recipe: Recipe, largest: int) -> Recipe:
 
 def _signed_integers(recipe: Recipe, component: Component, shape: Shape) -> Bits:
     return _whole(_signed if component.is_signed else _small)(recipe, component, shape)
+
+
+def _nonzero_integers(recipe: Recipe, component: Component, shape: Shape) -> Bits:
+    largest = (1 << (component.bits - component.is_signed)) - 1
+    values = _nonzero(_limited(recipe, largest), shape)
+    return encode_int(values if component.is_signed else np.abs(values), component)
 
 
 def _wide_integers(recipe: Recipe, component: Component, shape: Shape) -> Bits:
@@ -205,6 +216,7 @@ _INTEGERS: dict[Pattern, Make] = {
     Pattern.SMALL: _whole(_small),
     Pattern.SIGNED: _signed_integers,
     Pattern.FULL: _bits,
+    Pattern.NONZERO: _nonzero_integers,
     Pattern.WIDE: _wide_integers,
     Pattern.NEAR_MAX: _extreme_integers,
     Pattern.SPECIALS: _special_integers,
@@ -265,6 +277,28 @@ def _full_range(recipe: Recipe, component: Component, shape: Shape, limit: int) 
     return (codes | _signs(recipe, form, shape)).astype(bits_dtype(component))
 
 
+def _ties(recipe: Recipe, component: Component, shape: Shape) -> Bits:
+    """The last kept bit is free, the next is 1, and then zeros, or one unit more or less."""
+    form = float_format(component)
+    kept = min(max(recipe.limit, 1), form.precision - 1)
+    below = form.precision - 1 - kept
+    fraction = random_words(recipe.seed, shape) & np.uint64((1 << (form.precision - 1)) - 1)
+    fraction >>= np.uint64(below + 1)
+    fraction = (fraction << np.uint64(1) | np.uint64(1)) << np.uint64(below)
+    codes = _field(form, _exponents(recipe, form, shape, _MODERATE)) | fraction
+    nudge = np.array([0, 0, 1, -1], np.int64)[_below(recipe, shape, 4, stream=4)]
+    near = codes.astype(np.int64) + (nudge if below else 0)
+    near = np.minimum(near, form.maximum_code)
+    found: Bits = (near.astype(np.uint64) | _signs(recipe, form, shape)).astype(
+        bits_dtype(component)
+    )
+    return found
+
+
+_MODERATE = 12
+"""Largest exponent of the patterns that call theirs moderate."""
+
+
 def _full(recipe: Recipe, component: Component, shape: Shape) -> Bits:
     return _full_range(recipe, component, shape, recipe.limit)
 
@@ -314,6 +348,8 @@ _FLOATS: dict[Pattern, Make] = {
     Pattern.SIGNED: _number(_signed),
     Pattern.POWERS: _powers,
     Pattern.HALVES: _number(_halves, steps=2),
+    Pattern.NONZERO: _number(_nonzero),
+    Pattern.TIES: _ties,
     Pattern.FULL: _full,
     Pattern.WIDE: _wide,
     Pattern.NEAR_MAX: _near_max,

@@ -44,6 +44,11 @@ class Pattern(enum.Enum):
     signs; for integers uniformly random bits."""
     WIDE = "wide"
     """FULL with exponents over the whole normal range."""
+    NONZERO = "nonzero"
+    """Seeded integers of magnitude 1 to limit, both signs where there are signs."""
+    TIES = "ties"
+    """Seeded floats of moderate exponent: exactly half-way between two numbers of ``limit``
+    significant bits, or the next number above or below half-way."""
     NEAR_MAX = "near_max"
     """Values near the largest (and for signed integers smallest) of the component."""
     SUBNORMALS = "subnormals"
