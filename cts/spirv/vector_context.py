@@ -11,8 +11,8 @@ from cts.program.types import Component, Storage
 from cts.program.vector import Condition, Index, Place, Spread, ValueType, VectorType
 from cts.program.vector_program import VectorProgram
 from cts.spirv import core
-from cts.spirv.builder import VERSION_1_6
 from cts.spirv.context import Context
+from cts.spirv.declarations import VERSION_1_6
 from cts.spirv.memory import Memories
 from cts.spirv.opcodes import BuiltIn, Memory, Op, StorageClass
 
