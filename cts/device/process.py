@@ -32,6 +32,7 @@ class Limits:
     """Until the interpreter runs the server (copying an image, logging in)."""
     instance: float = 60.0
     accepted: float = 10.0
+    device: float = 60.0
     module: float = 30.0
     pipeline: float = 60.0
     submit: float = 20.0

@@ -20,12 +20,12 @@ from cts.device.framing import Frame, ProtocolError, parts
 from cts.device.journal import Journal
 from cts.device.launcher import Launcher
 from cts.device.process import Gone, Limits, ServerProcess, Stuck
-from cts.device.protocol import Describe, DeviceInfo, Query, Reply, Request
+from cts.device.protocol import Describe, DeviceInfo, Reply, Request
 from cts.device.results import DEVICE_LOST, OUT_OF_MEMORY, TIMEOUT, result_name
 from cts.device.wire import decode_info, decode_reply, encode_request
 from cts.findings import DeviceLost, DriverCrash, DriverHang, Finding, UnexpectedResult
 
-HANGS_PER_CASE = 4
+HANGS_PER_CASE = 3
 KEPT_OUTCOMES = 4096
 RESTART_TRIES = 4
 RESTART_PAUSE = 1.0
@@ -39,6 +39,8 @@ class Bad:
     kind: type[Finding]
     message: str
     detail: dict[str, Any] = field(default_factory=dict)
+    doubtful: bool = False
+    """Whether something else than the driver may have caused it."""
 
 
 class _Sent:
@@ -88,6 +90,8 @@ class SupervisedDevice:
         self._hangs = 0
         self.starts = 0
         """How often a server was started."""
+        self.recovered: list[str] = []
+        """What went wrong once and not again, in sentences."""
 
     @property
     def info(self) -> DeviceInfo:
@@ -165,29 +169,21 @@ class SupervisedDevice:
             self._outcomes.popitem(last=False)
 
     def _attempt(self, sent: _Sent) -> Reply | Bad:
-        """Run once; once more in a fresh process where memory ran out.
+        """Run once; once more in a fresh process where the driver may not be to blame.
 
-        A driver that ran out of memory may have done so for what came before.
+        A machine that stood still, or that had no memory left, looks like a driver that hangs,
+        dies or has no memory. What doesn't come again is no finding but noted.
         """
-        outcome = self._run(sent)
-        if isinstance(outcome, Reply) and outcome.result in OUT_OF_MEMORY:
-            self._drop()
-            outcome = self._run(sent)
-        if isinstance(outcome, Bad) or isinstance(sent.request, Query) or outcome.result == 0:
-            return outcome
-        detail = {"phase": outcome.phase, "result": outcome.result, "request": sent.name}
-        text = result_name(outcome.result)
-        if outcome.result == TIMEOUT:
-            self._drop()
-            return self._hang(outcome.phase, self._limits.fence, detail)
-        if outcome.result == DEVICE_LOST:
-            self._drop()
-            return Bad(DeviceLost, f"the device was lost in phase {outcome.phase}", detail)
-        if outcome.result in OUT_OF_MEMORY:
-            self._drop()
-        return Bad(UnexpectedResult, f"phase {outcome.phase} ended with {text}", detail)
+        first = self._run(sent)
+        if isinstance(first, Reply) or not first.doubtful:
+            return first
+        second = self._run(sent)
+        if isinstance(second, Reply):
+            self.recovered.append(f"{first.message}, but not when request {sent.name} ran again")
+        return second
 
     def _run(self, sent: _Sent) -> Reply | Bad:
+        """Run once. After whatever ruins the process there is none."""
         try:
             if self._process and not self._process.alive():
                 raise self._process.gone()
@@ -195,18 +191,29 @@ class SupervisedDevice:
             self._journal.begin(sent.name, sent.parts)
             answer = process.exchange(sent.frame)
             self._journal.done()
-            return self._reply(sent.request, answer)
+            reply = self._reply(sent.request, answer)
         except Gone as error:
-            detail = {
-                **self._detail(error.phase, error.stderr, sent.name),
-                "exit_status": error.status,
-            }
-            self._drop()
-            return _crash(error, detail)
+            return self._ruined(_crash(error, self._detail(error.phase, error.stderr, sent.name)))
         except Stuck as error:
             detail = self._detail(error.phase, error.stderr, sent.name)
-            self._drop()
-            return self._hang(error.phase, error.limit, detail)
+            return self._ruined(_hang(error.phase, error.limit, detail))
+        if reply.result == 0:
+            return reply
+        detail = self._detail(reply.phase, process.stderr_tail(), sent.name)
+        detail["result"] = reply.result
+        if reply.result == TIMEOUT:
+            return self._ruined(_hang(reply.phase, self._limits.fence, detail))
+        if reply.result == DEVICE_LOST:
+            message = f"the device was lost in phase {reply.phase}"
+            return self._ruined(Bad(DeviceLost, message, detail))
+        message = f"phase {reply.phase} ended with {result_name(reply.result)}"
+        if reply.result in OUT_OF_MEMORY:
+            return self._ruined(Bad(UnexpectedResult, message, detail, doubtful=True))
+        return Bad(UnexpectedResult, message, detail)
+
+    def _ruined(self, bad: Bad) -> Bad:
+        self._drop()
+        return bad
 
     def _reply(self, request: Request, answer: Frame) -> Reply:
         if answer.kind != "reply":
@@ -233,10 +240,6 @@ class SupervisedDevice:
             "requests_since_start": len(self._journal.recent),
         }
 
-    def _hang(self, phase: str, limit: float, detail: dict[str, Any]) -> Bad:
-        detail = {**detail, "limit": limit}
-        return Bad(DriverHang, f"phase {phase} did not end within {limit:g} s", detail)
-
     def _start(self) -> ServerProcess:
         self._journal.process_started()
         tries = RESTART_TRIES if self.starts else 1
@@ -257,12 +260,19 @@ class SupervisedDevice:
 
 
 def _crash(error: Gone, detail: dict[str, Any]) -> Bad:
+    detail = {**detail, "exit_status": error.status}
     if error.garbage:
         how = f"sent something that is no message ({error.garbage})"
     elif error.signal:
-        detail = {**detail, "signal": error.signal}
+        detail["signal"] = error.signal
         how = f"was ended by {error.signal}"
     else:
         how = f"ended by itself with status {error.status}"
     where = "between two requests" if error.phase == "idle" else f"in phase {error.phase}"
-    return Bad(DriverCrash, f"the device process {how} {where}", detail)
+    killed = error.signal == "SIGKILL"  # not by the driver: the kernel, short of memory
+    return Bad(DriverCrash, f"the device process {how} {where}", detail, doubtful=killed)
+
+
+def _hang(phase: str, limit: float, detail: dict[str, Any]) -> Bad:
+    message = f"phase {phase} did not end within {limit:g} s"
+    return Bad(DriverHang, message, {**detail, "limit": limit}, doubtful=True)

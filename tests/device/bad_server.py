@@ -49,7 +49,8 @@ class Bad:
         bad = x > 64 and y > 2
         for name in ("module", "pipeline", "submit", "fence", "readback"):
             phase(name)
-            if bad and fault == f"hang:{name}":
+            stall = fault == f"stall:{name}" and SEEN > 1
+            if bad and (stall or fault == f"hang:{name}"):
                 print("about to hang", file=sys.stderr, flush=True)
                 time.sleep(600)
             if bad and name == "fence":
@@ -63,6 +64,9 @@ class Bad:
             case ["segfault"]:
                 print("driver: assertion failed", file=sys.stderr, flush=True)
                 os.kill(os.getpid(), signal.SIGSEGV)
+                time.sleep(10)
+            case ["killed"]:
+                os.kill(os.getpid(), signal.SIGKILL)
                 time.sleep(10)
             case ["abort"]:
                 os.abort()
@@ -81,6 +85,9 @@ class Bad:
                 return Reply(result=int(number))
             case ["once", number] if SEEN > 1:
                 return Reply(result=int(number))
+            case ["killed-once"] if SEEN > 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+                time.sleep(10)
             case ["later"]:
                 die_soon(0.1)
             case ["refuse"]:

@@ -21,7 +21,11 @@ HANG = 0.4
 def limits(fault: str = "") -> Limits:
     """Short for the phase that ``fault`` hangs in, and for it alone."""
     kind, _, phase = fault.partition(":")
-    return replace(Limits(grace=0.0), **{phase: HANG}) if kind == "hang" else Limits(grace=0.0)
+    return (
+        replace(Limits(grace=0.0), **{phase: HANG})
+        if kind in ("hang", "stall")
+        else Limits(grace=0.0)
+    )
 
 
 def bad_device(journal: Path, selector: str = "", **options: Any) -> SupervisedDevice:

@@ -22,7 +22,7 @@ from tests.device.servers import CODE, HANG, bad_device, limits
 from tests.device.servers import request as dispatch
 
 PHASES = ("module", "pipeline", "submit", "fence", "readback")
-CRASHES = ("segfault", "abort", "exit:3", "exit:0", "garbage", "strange")
+CRASHES = ("segfault", "abort", "killed", "exit:3", "exit:0", "garbage", "strange")
 HANGS = tuple(f"hang:{phase}" for phase in PHASES)
 FAULTS = {
     **dict.fromkeys(CRASHES, DriverCrash),
@@ -93,7 +93,7 @@ def test_a_hang_is_shrunk_within_its_budget(tmp_path: Path, fault: str) -> None:
     kind, (x, y) = shrunk(device, fault)
     assert kind is DriverHang
     assert x > 64 and y > 2
-    assert device.starts <= 5  # one at first, one after each hang
+    assert device.starts <= 9  # one at first, two for each hang: it's tried once more
     assert time.monotonic() - start < 30
     device.close()
 
@@ -156,10 +156,16 @@ def test_the_hangs_of_a_case_are_limited(tmp_path: Path) -> None:
     device.close()
 
 
-def test_memory_that_ran_out_is_tried_again_in_a_fresh_process(device: SupervisedDevice) -> None:
-    device.execute(dispatch("once:-2", 1, 1))
-    assert device.execute(dispatch("once:-2")).buffers == (b"cba",)
+@pytest.mark.parametrize("fault", ["once:-2", "once:2", "stall:pipeline", "killed-once"])
+def test_what_a_machine_in_trouble_does_is_tried_again(
+    device: SupervisedDevice, fault: str
+) -> None:
+    device.execute(dispatch(fault, 1, 1))
+    assert device.recovered == []
+    assert device.execute(dispatch(fault)).buffers == (b"cba",)
     assert device.starts == 2
+    (note,) = device.recovered
+    assert "but not when request" in note
 
 
 def test_a_fault_can_be_reproduced_in_a_fresh_process(device: SupervisedDevice) -> None:

@@ -19,14 +19,23 @@ LIST = "list"
 """As a selector: no device is chosen, and a Describe lists all of them."""
 
 
+LEAST_VERSION = (1, 2)
+"""SPIR-V 1.5, buffer device addresses and the versioned feature structures are core since."""
+
+
 class VulkanBackend:
     """Runs requests on the physical device that ``selector`` names."""
 
     def __init__(self, selector: str, patience: float) -> None:
         """``patience``: seconds to wait for a fence. Raises Refused where there's no device."""
         self._api = Api()
-        self._instance = Instance(self._api)
+        self._instance = _instance(self._api)
         self._physical = self._instance.choose(selector)
+        if self._physical.version < LEAST_VERSION:
+            raise Refused(
+                f"{self._physical.name} offers Vulkan {_dotted(self._physical.version)} only: "
+                f"the suite needs {_dotted(LEAST_VERSION)}."
+            )
         self._workers = Workers(self._api, self._physical)
         self._patience = patience
 
@@ -54,7 +63,7 @@ class Listing:
 
     def __init__(self) -> None:
         """Raises Refused where there is no loader or no driver."""
-        self._instance = Instance(Api())
+        self._instance = _instance(Api())
 
     def run(self, request: Request, phase: Callable[[str], None]) -> Reply:
         """List the devices."""
@@ -72,6 +81,20 @@ class Listing:
             for one in self._instance.devices()
         ]
         return Reply(buffers=(json.dumps(found).encode(),))
+
+
+def _instance(api: Api) -> Instance:
+    try:
+        return Instance(api)
+    except VulkanError as error:
+        raise Refused(
+            f"the Vulkan loader found no driver that works ({error}): install a driver, or name "
+            "its manifest in VK_DRIVER_FILES."
+        ) from error
+
+
+def _dotted(version: tuple[int, int]) -> str:
+    return f"{version[0]}.{version[1]}"
 
 
 def connect(selector: str, patience: float) -> VulkanBackend | Listing:

@@ -24,7 +24,7 @@ def convert(
 ) -> Reply:
     """Run the conversions of ``request`` over a copy of its memory, which comes back."""
     _check(request)
-    worker = workers.get((_FEATURE,), (_EXTENSION,), ("bufferDeviceAddress",))
+    worker = workers.get((_FEATURE,), (_EXTENSION,), ("bufferDeviceAddress",), phase)
     api = worker.logical.api
     name = _HOST_COMMAND if request.host else _DEVICE_COMMAND
     command = api.device_function(worker.logical.handle, name)

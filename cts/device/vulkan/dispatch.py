@@ -58,16 +58,24 @@ class Workers:
         self._kept: OrderedDict[tuple[Any, ...], Worker] = OrderedDict()
 
     def get(
-        self, features: tuple[str, ...], extensions: tuple[str, ...], wanted: tuple[str, ...]
+        self,
+        features: tuple[str, ...],
+        extensions: tuple[str, ...],
+        wanted: tuple[str, ...],
+        phase: Callable[[str], None],
     ) -> Worker:
-        """A worker with these features and extensions; ``wanted`` members where supported."""
+        """A worker with these features and extensions; ``wanted`` members where supported.
+
+        It is made in the phase ``device`` if it isn't kept.
+        """
         key = (features, extensions, wanted)
         if key not in self._kept:
             self._features.check_extensions(extensions)
             normal = self._features.normal(features, wanted)
-            self._kept[key] = Worker(self._api, self._physical, normal, extensions)
-            if len(self._kept) > KEPT_DEVICES:
+            phase("device")
+            if len(self._kept) >= KEPT_DEVICES:
                 self._kept.popitem(last=False)[1].destroy()
+            self._kept[key] = Worker(self._api, self._physical, normal, extensions)
         self._kept.move_to_end(key)
         return self._kept[key]
 
@@ -77,7 +85,7 @@ def dispatch(
 ) -> Reply:
     """Run ``request``; waits at most ``patience`` seconds for each fence."""
     worker = workers.get(
-        request.features, request.extensions, (FULL_SUBGROUPS, SUBGROUP_SIZE_CONTROL)
+        request.features, request.extensions, (FULL_SUBGROUPS, SUBGROUP_SIZE_CONTROL), phase
     )
     addressed = [index for index, one in enumerate(request.buffers) if one.physical]
     bound = tuple(index for index, one in enumerate(request.buffers) if not one.physical)
