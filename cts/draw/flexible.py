@@ -1,13 +1,15 @@
 """Sizes of flexible dimensions: multiples of a granularity, up to the largest dimension.
 
 A record of VkCooperativeMatrixFlexibleDimensionsPropertiesNV stands for very many combinations.
-They are drawn by size class, so that every class is met however many there are, and kept small
-enough in all for software drivers: what a matrix costs grows with its elements.
+They are drawn by size class, so that every class is met however many there are. What a program
+costs a compiler grows with the blocks of the granularity that it multiplies, so the classes keep
+these few; only MAXIMUM goes to the end, in one dimension.
 """
 
 from __future__ import annotations
 
 import enum
+import itertools
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -18,10 +20,13 @@ from cts.program.model import Component, Grid, MatrixType, Scope
 from cts.program.records import FLEXIBLE
 from cts.program.records import combinations as advertised
 
-LARGEST_AREA = 4096
-"""Elements of one matrix of the size classes up to ODD."""
-LARGEST_WORK = 1 << 17
-"""Products of one multiplication (M x N x K)."""
+FACTORS = {
+    "one": (1,),
+    "few": (1, 2, 3, 4),
+    "odd": (1, 3, 5, 6, 7),
+}
+MOST_BLOCKS = {"few": 4, "odd": 7}
+"""Blocks that one multiplication may have: M x N x K in granularities."""
 
 
 class SizeClass(enum.Enum):
@@ -83,20 +88,9 @@ def flexible(info: DeviceInfo, scope: Scope = Scope.SUBGROUP) -> tuple[Flexible,
     )
 
 
-def _multiples(unit: int, limit: int, factors: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(unit * factor for factor in factors if unit * factor <= limit) or (unit,)
-
-
-def _fits(sizes: tuple[int, int, int], area: int) -> bool:
-    m, n, k = sizes
-    return max(m * n, m * k, k * n) <= area and m * n * k <= LARGEST_WORK
-
-
 @st.composite
-def sizes(
-    draw: st.DrawFn, record: Flexible, size_class: SizeClass, area: int = LARGEST_AREA
-) -> tuple[int, int, int]:
-    """(M, N, K) of a class; smaller ones where the class has nothing small enough."""
+def sizes(draw: st.DrawFn, record: Flexible, size_class: SizeClass) -> tuple[int, int, int]:
+    """(M, N, K) of a class; smaller ones where the limit leaves nothing of the class."""
     units, limit = record.granularity, record.limit
     if size_class is SizeClass.ONE:
         return units
@@ -105,28 +99,23 @@ def sizes(
         largest = limit // units[which] * units[which]
         found = tuple(largest if axis == which else unit for axis, unit in enumerate(units))
         return found[0], found[1], found[2]
-    factors = (1, 2, 3, 4) if size_class is SizeClass.FEW else (1, 3, 5, 6, 7)
-    choices = [_multiples(unit, limit, factors) for unit in units]
+    factors, most = FACTORS[size_class.value], MOST_BLOCKS[size_class.value]
+    m, n, k = units
     options = [
-        (m, n, k)
-        for m in choices[0]
-        for n in choices[1]
-        for k in choices[2]
-        if (m, n, k) != units and _fits((m, n, k), area)
+        (m * i, n * j, k * h)
+        for i, j, h in itertools.product(factors, repeat=3)
+        if 1 < i * j * h <= most and max(m * i, n * j, k * h) <= limit
     ]
     return draw(st.sampled_from(options or [units]))
 
 
 @st.composite
 def combinations(
-    draw: st.DrawFn,
-    records: tuple[Flexible, ...],
-    size_class: SizeClass,
-    area: int = LARGEST_AREA,
+    draw: st.DrawFn, records: tuple[Flexible, ...], size_class: SizeClass
 ) -> Combination:
     """A combination of a class, of one of ``records``."""
     record = draw(st.sampled_from(records))
-    return record.sized(*draw(sizes(record, size_class, area)))
+    return record.sized(*draw(sizes(record, size_class)))
 
 
 SIZE_CLASSES = st.sampled_from((SizeClass.ONE, SizeClass.FEW, SizeClass.ODD, SizeClass.FEW))

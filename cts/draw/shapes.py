@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Mapping
 
 from cts.device.protocol import DeviceInfo
 from cts.draw.combinations import combinations
-from cts.draw.flexible import LARGEST_AREA, Flexible, flexible
+from cts.draw.flexible import Flexible, flexible
 from cts.program.model import Component, MatrixType, Scope, Use
 
 Shape = tuple[int, int]
 Shapes = Mapping[tuple[Use, Component], tuple[Shape, ...]]
 
-_FACTORS = (1, 2, 3, 4, 5, 8)
+MOST = 6
+"""Granularities that make up one matrix, at most."""
 _kept: list[tuple[DeviceInfo, Scope, int, Shapes]] = []
 
 
@@ -57,9 +59,11 @@ def _uses(record: Flexible) -> list[tuple[Use, Component, Shape]]:
 
 
 def _small(unit: Shape, limit: int) -> set[Shape]:
-    sizes = [(unit[0] * down, unit[1] * across) for down in _FACTORS for across in _FACTORS]
+    """Up to MOST granularities of both dimensions together: compilers work for each of them."""
     return {
-        it for it in sizes if max(it) <= limit and (it[0] * it[1] <= LARGEST_AREA or it == unit)
+        (unit[0] * down, unit[1] * across)
+        for down, across in itertools.product(range(1, MOST + 1), repeat=2)
+        if down * across <= MOST and max(unit[0] * down, unit[1] * across) <= limit
     }
 
 
