@@ -192,7 +192,7 @@ class _Sets:
         """What the class of adders gives; anything where a special is among the addends."""
         with np.errstate(over="ignore", invalid="ignore"):
             band = self._around(self.loose_radius)
-            narrow = self.plan.precision < self.plan.wide and not self.plan.rounds_last
+            narrow = float_format(self.facts.chain.component).precision < self.plan.wide
             if self.facts.negative is not None and self.latitude.unit_errors.possible and narrow:
                 band = self._nearest(band)
             if self._may_overflow.any():
@@ -205,28 +205,40 @@ class _Sets:
         where that is the last step."""
         value, component = self.facts.sums.value, self.facts.chain.component
         if component is Component.FLOAT64:
+            inexact = np.asarray(radius) != 0
             low, high = value - radius, value + radius
-            return Band(low=np.nextafter(low, -np.inf), high=np.nextafter(high, np.inf))
+            return Band(
+                low=np.where(inexact, np.nextafter(low, -np.inf), low),
+                high=np.where(inexact, np.nextafter(high, np.inf), high),
+            )
         if not self.plan.rounds_last:
             return Band(center=value, radius=radius)
-        least = float_format(component).minimum_normal
         low, high = round_down(value - radius, component), round_up(value + radius, component)
+        return self._with_flushed(low, high)
+
+    def _nearest(self, band: Band) -> Band:
+        """Where sums are exact but for unit errors of a wide adder, the result is what these round
+        to, which for a narrow type is nearly always what the sum itself does."""
+        where = self.facts.negative
+        assert where is not None
+        if self.collapsed is not None:
+            where = where & self.collapsed
+        component, value = self.facts.chain.component, self.facts.sums.value[where]
+        radius = np.broadcast_to(self.loose_radius, where.shape)[where]
+        low, high = (np.array(end) for end in _ends(band))
+        low[where] = np.minimum(rounded_to(value - radius, component), round_down(value, component))
+        high[where] = np.maximum(rounded_to(value + radius, component), round_up(value, component))
+        return self._with_flushed(low, high)
+
+    def _with_flushed(self, low: Floats, high: Floats) -> Band:
+        """The interval, and zero if it has subnormal results and these may be flushed."""
+        if not self.latitude.flushes_subnormals.possible:
+            return Band(low=low, high=high)
+        least = float_format(self.facts.chain.component).minimum_normal
         return Band(
             low=np.where((low > 0) & (low < least), 0.0, low),
             high=np.where((high < 0) & (high > -least), 0.0, high),
         )
-
-    def _nearest(self, band: Band) -> Band:
-        """Where sums are exact but for unit errors of a wide adder, the result is what these round
-        to, which for a narrow type is nearly always the sum itself."""
-        assert self.facts.negative is not None
-        where = self.facts.negative
-        if self.collapsed is not None:
-            where = where & self.collapsed
-        low, high = (np.array(end) for end in _ends(band))
-        low[where] = rounded_to(low[where], self.facts.chain.component)
-        high[where] = rounded_to(high[where], self.facts.chain.component)
-        return Band(low=low, high=high)
 
     @cached_property
     def _may_overflow(self) -> Flags:
@@ -299,7 +311,7 @@ class _Sets:
             result |= flags
         return result
 
-    def _ieee(self) -> Floats:
+    def _ieee(self) -> NDArray[np.uint8]:
         """The class of special that IEEE 754 arithmetic gives, as flags; NaN, too, where infinity
         may be multiplied by a subnormal that becomes zero."""
         chain = self.facts.chain
