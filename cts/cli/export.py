@@ -76,6 +76,8 @@ def plain_request(request: object) -> dict[str, Any]:
     from cts.events import plain
 
     if isinstance(request, Dispatch):
+        program = request.program
+        names = [buffer.name for buffer in program.buffers] if program is not None else []
         return {
             "module": "module.spv",
             "entry_point": "main",
@@ -91,6 +93,7 @@ def plain_request(request: object) -> dict[str, Any]:
             ],
             "buffers": [
                 {
+                    "name": names[index] if index < len(names) else "numbers",
                     "file": buffer_file(index),
                     "bytes": len(buffer.data),
                     "binding": None if buffer.physical else index,
