@@ -178,7 +178,10 @@ def test_a_fault_can_be_reproduced_in_a_fresh_process(device: SupervisedDevice) 
 
 def test_a_process_that_ends_between_requests_is_told_apart(device: SupervisedDevice) -> None:
     device.execute(dispatch("later"))
-    time.sleep(0.4)
+    assert device._process
+    end = time.monotonic() + 30
+    while device._process.alive() and time.monotonic() < end:
+        time.sleep(0.02)
     with pytest.raises(DriverCrash, match="SIGSEGV between two requests") as caught:
         device.execute(dispatch("", 1, 1))
     assert len(caught.value.detail["requests_before"]) == 1

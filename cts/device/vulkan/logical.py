@@ -84,11 +84,17 @@ class Features:
     def __init__(self, api: Api, physical: PhysicalDevice) -> None:
         self.supported = supported_features(api, physical)
         self._extensions = physical.extensions
-        self._versioned = {
+        self._versioned = self.versioned(api.ffi, physical.version)
+
+    @staticmethod
+    def versioned(ffi: Any, version: tuple[int, int]) -> dict[str, str]:
+        """The versioned structure that holds each promoted feature, by member."""
+        core = {one.name: one.core for one in feature_structures()}
+        return {
             member: name
             for name in VERSIONED
-            if physical.version >= (1, 3 if name.endswith("13Features") else 2)
-            for member, _ in api.ffi.typeof(name).fields
+            if version >= (core[name] or version)
+            for member, _ in ffi.typeof(name).fields
         }
 
     def normal(self, names: tuple[str, ...], wanted: tuple[str, ...] = ()) -> frozenset[str]:
