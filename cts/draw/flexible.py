@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from cts.device.protocol import DeviceInfo
 from cts.draw.combinations import Combination, Types
-from cts.program.model import Component, Grid, MatrixType, Scope
+from cts.draw.variety import Shape, members
+from cts.program.model import Component, Grid, Scope
 from cts.program.records import FLEXIBLE
 from cts.program.records import combinations as advertised
 
@@ -95,7 +96,7 @@ def sizes(draw: st.DrawFn, record: Flexible, size_class: SizeClass) -> tuple[int
     if size_class is SizeClass.ONE:
         return units
     if size_class is SizeClass.MAXIMUM:
-        which = draw(st.integers(0, 2))
+        which = draw(members((0, 1, 2)))
         largest = limit // units[which] * units[which]
         found = tuple(largest if axis == which else unit for axis, unit in enumerate(units))
         return found[0], found[1], found[2]
@@ -106,7 +107,7 @@ def sizes(draw: st.DrawFn, record: Flexible, size_class: SizeClass) -> tuple[int
         for i, j, h in itertools.product(factors, repeat=3)
         if 1 < i * j * h <= most and max(m * i, n * j, k * h) <= limit
     ]
-    return draw(st.sampled_from(options or [units]))
+    return draw(members(options or [units]))
 
 
 @st.composite
@@ -114,63 +115,32 @@ def combinations(
     draw: st.DrawFn, records: tuple[Flexible, ...], size_class: SizeClass
 ) -> Combination:
     """A combination of a class, of one of ``records``."""
-    record = draw(st.sampled_from(records))
+    record = draw(members(records))
     return record.sized(*draw(sizes(record, size_class)))
-
-
-SIZE_CLASSES = st.sampled_from((SizeClass.ONE, SizeClass.FEW, SizeClass.ODD, SizeClass.FEW))
-
-
-@st.composite
-def matrices(
-    draw: st.DrawFn,
-    info: DeviceInfo,
-    component: Component,
-    size_class: SizeClass | None = None,
-    scope: Scope = Scope.SUBGROUP,
-    *,
-    accumulators: bool = False,
-) -> MatrixType | None:
-    """A matrix type with ``component`` that a record of flexible dimensions allows; None where
-    there is no such record."""
-
-    def options(record: Flexible) -> list[str]:
-        types = record.types
-        named = {"a": types.a, "b": types.b, "c": types.c, "result": types.result}
-        wanted = ("c", "result") if accumulators else tuple(named)
-        return [name for name in wanted if named[name] is component]
-
-    records = tuple(it for it in flexible(info, scope) if options(it))
-    if not records:
-        return None
-    record = draw(st.sampled_from(records))
-    chosen = size_class or draw(SIZE_CLASSES)
-    combination = record.sized(*draw(sizes(record, chosen)))
-    matrix = getattr(combination, draw(st.sampled_from(options(record))))
-    assert isinstance(matrix, MatrixType)
-    return matrix
 
 
 @st.composite
 def workgroups(
-    draw: st.DrawFn, info: DeviceInfo, scope: Scope, invocations: int, elements: int
+    draw: st.DrawFn,
+    info: DeviceInfo,
+    shape: Shape,
+    scope: Scope,
+    invocations: int,
+    elements: int,
 ) -> Grid:
     """A dispatch for matrices of ``elements`` elements: at workgroup scope of workgroups of
     exactly ``invocations``; the more elements, the fewer tiles."""
     most = max(1, min(16, 32768 // elements))
     size = info.subgroup_size
     if scope is Scope.WORKGROUP:
-        count = draw(st.sampled_from([n for n in (1, 2, 3, 5, 8) if n <= most]))
-        return Grid(count, invocations // size, size)
-    room = min(
-        int(info.properties["VkPhysicalDeviceLimits.maxComputeWorkGroupInvocations"]),
-        int(info.properties["VkPhysicalDeviceLimits.maxComputeWorkGroupSize"][0]),
-    )
-    shapes = [
-        (groups, subgroups)
-        for groups in (1, 2, 3, 8)
-        for subgroups in (1, 2, 3, 4)
-        if groups * subgroups <= most and subgroups * size <= room
-    ]
-    groups, subgroups = draw(st.sampled_from(sorted(shapes, key=lambda it: it[0] * it[1])))
+        subgroups = invocations // size
+    else:
+        room = min(
+            int(info.properties["VkPhysicalDeviceLimits.maxComputeWorkGroupInvocations"]),
+            int(info.properties["VkPhysicalDeviceLimits.maxComputeWorkGroupSize"][0]),
+        )
+        counts = [n for n in (1, 2, 3, 4) if n * size <= room and n <= most]
+        subgroups = shape.pick(draw, "subgroups", counts)
+        most //= subgroups
+    groups = draw(st.sampled_from([n for n in (1, 2, 3, 5, 8) if n <= most]))
     return Grid(groups, subgroups, size)

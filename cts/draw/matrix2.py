@@ -14,6 +14,7 @@ from cts.draw.layouts import LOAD_STYLES, STORE_STYLES, place, pointee
 from cts.draw.programs import NUMBERS, Sample, Slot
 from cts.draw.recipes import SEEDS, small_recipes
 from cts.draw.shapes import matrix_types
+from cts.draw.variety import Shape, members, shapes
 from cts.program.expression import Operator
 from cts.program.matrix2 import Reduce, Reduction
 from cts.program.model import (
@@ -46,13 +47,15 @@ def dialects(info: DeviceInfo, need: str) -> tuple[Dialect, ...]:
 
 
 @st.composite
-def places(draw: st.DrawFn, slots: Sequence[Slot], grid: Grid) -> dict[str, tuple[Buffer, Address]]:
+def places(
+    draw: st.DrawFn, shape: Shape, slots: Sequence[Slot], grid: Grid
+) -> dict[str, tuple[Buffer, Address]]:
     """A place in memory for each slot, layout and style drawn, for the tiles of ``grid``."""
     found = {}
-    for slot in slots:
+    for at, slot in enumerate(slots):
         styles = slot.styles or (STORE_STYLES if slot.stores else LOAD_STYLES)
-        options = [(layout, style) for style in styles for layout in slot.layouts]
-        layout, style = draw(st.sampled_from(options))
+        layout = shape.pick(draw, f"layout {at}", slot.layouts)
+        style = draw(st.sampled_from(styles))
         kind = pointee(slot.matrix.component, slot.pointee)
         if kind is None:
             raise ValueError(f"{slot.name}: {slot.matrix} has no {slot.pointee.label} pointee")
@@ -83,15 +86,16 @@ def transforms(
     slots += [Slot(name.upper(), matrix, stores=True) for name, matrix in outputs.items()]
     scope = slots[0].matrix.scope
     elements = max(slot.matrix.rows * slot.matrix.columns for slot in slots)
-    grid = draw(workgroups(info, scope, invocations, elements))
-    where = draw(places(slots, grid))
+    shape = draw(shapes())
+    grid = draw(workgroups(info, shape, scope, invocations, elements))
+    where = draw(places(shape, slots, grid))
     loads = [Load(name, matrix, where[name.upper()][1]) for name, (matrix, _) in inputs.items()]
     stores = [Store(name, where[name.upper()][1]) for name in outputs]
     program = Program(
         grid,
         tuple(where[slot.name][0] for slot in slots),
         (*loads, *body, *stores),
-        draw(st.sampled_from(NUMBERS)),
+        shape.pick(draw, "numbers", NUMBERS),
         dialect=dialect,
     )
     operands = {
@@ -209,8 +213,8 @@ def reductions(
     rounding: bool = False,
 ) -> Sample:
     """Reduce an accumulator and store the result."""
-    source, targets = draw(st.sampled_from(reducible(info, component, reduction)))
-    target = draw(st.sampled_from(targets))
+    source, targets = draw(members(reducible(info, component, reduction)))
+    target = draw(members(targets))
     elements = combined_elements(source, reduction)
     recipes = (
         rounding_recipes(component)
