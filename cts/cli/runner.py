@@ -108,10 +108,13 @@ def execute(plan: Plan) -> int:
         interrupted=interrupted,
     )
     try:
-        reports.save(result, plan.folder / "result.json")
-        reports.write(result, plan.folder)
+        saved = reports.save(result, plan.folder / "result.json")
     except reports.ReportError as error:
         raise Trouble(f"{error}; what was measured is in {plan.folder}/events-*.ndjson") from None
+    try:
+        reports.write(result, plan.folder)
+    except reports.ReportError as error:
+        raise Trouble(f"{error}; the result is whole in {saved}") from None
     folder.publish(Path("runs") / "latest")
     shown.summary(result, plan.folder)
     if reason:
