@@ -80,17 +80,18 @@ def transforms(
     *,
     invocations: int = 0,
 ) -> Sample:
-    """Load the inputs, run ``body``, store the outputs; values and buffers share their names (a
-    buffer's is in capitals)."""
+    """Load the inputs, run ``body``, store the outputs. A buffer has its value's name in capitals;
+    where an input is stored as it is, the other buffer's name ends in 2."""
+    targets = {name: name.upper() + ("2" if name in inputs else "") for name in outputs}
     slots = [Slot(name.upper(), matrix) for name, (matrix, _) in inputs.items()]
-    slots += [Slot(name.upper(), matrix, stores=True) for name, matrix in outputs.items()]
+    slots += [Slot(targets[name], matrix, stores=True) for name, matrix in outputs.items()]
     scope = slots[0].matrix.scope
     elements = max(slot.matrix.rows * slot.matrix.columns for slot in slots)
     shape = draw(shapes())
     grid = draw(workgroups(info, shape, scope, invocations, elements))
     where = draw(places(shape, slots, grid))
     loads = [Load(name, matrix, where[name.upper()][1]) for name, (matrix, _) in inputs.items()]
-    stores = [Store(name, where[name.upper()][1]) for name in outputs]
+    stores = [Store(name, where[targets[name]][1]) for name in outputs]
     program = Program(
         grid,
         tuple(where[slot.name][0] for slot in slots),
