@@ -295,7 +295,7 @@ class _Rounding:
             zeros = zeros | (other.zero & ~real.zero)
             down = np.where(other.zero, down, np.minimum(down, lower))
             up = np.where(other.zero, up, np.maximum(up, upper))
-        even, cut = reals.nearest_even(real, component), reals.toward_zero(real, component)
+        even, cut = self._usual(real)
         overflow = np.isinf(down) | np.isinf(up)
         undefined = _undefined((self.operand, *self.others))
         plain = special is None and undefined is None and not overflow.any()
@@ -365,6 +365,14 @@ class _Rounding:
             largest = float_format(component).maximum
             down, up = np.clip(down, -largest, largest), np.clip(up, -largest, largest)
         return down, up
+
+    def _usual(self, real: Real) -> tuple[Floats, Floats]:
+        """Rounded to nearest, ties to even, and toward zero; to bfloat16 by way of float32."""
+        component, even, cut = self.component, real, real
+        if component is Component.BFLOAT16:
+            even = reals.exactly(reals.nearest_even(real, Component.FLOAT32))
+            cut = reals.exactly(reals.toward_zero(real, Component.FLOAT32))
+        return reals.nearest_even(even, component), reals.toward_zero(cut, component)
 
     def _may_vanish(self, real: Real) -> Flags:
         """Where the result counts as subnormal and may be flushed to zero."""

@@ -45,6 +45,9 @@ class Control:
 EXCLUSIVE = ((Mode.DENORM_PRESERVE, Mode.DENORM_FLUSH), (Mode.TO_EVEN, Mode.TO_ZERO))
 """Modes of which one width has at most one."""
 
+INDEPENDENCE = ("denormBehaviorIndependence", "roundingModeIndependence")
+"""The property that says whether widths can have different ones of each pair."""
+
 
 def contradiction(controls: Collection[Control]) -> str | None:
     """Why these modes can't be used together, or at all; None if they can."""

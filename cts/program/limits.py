@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cts.device.protocol import DeviceInfo
-from cts.program.controls import EXCLUSIVE, PROPERTIES, WIDTHS
+from cts.program.controls import EXCLUSIVE, INDEPENDENCE, PROPERTIES, WIDTHS
 from cts.program.model import Program, Scope, Storage
 
 _LIMITS = "VkPhysicalDeviceLimits."
@@ -94,8 +94,7 @@ def _controls(program: Program, info: DeviceInfo) -> str | None:
     for control in controls:
         if not info.properties.get(control.property, 0):
             return f"The device has no {control.mode.value} for {control.width} bits."
-    members = ("denormBehaviorIndependence", "roundingModeIndependence")
-    for pair, member in zip(EXCLUSIVE, members, strict=True):
+    for pair, member in zip(EXCLUSIVE, INDEPENDENCE, strict=True):
         chosen = [
             next((it.mode for it in controls if it.width == width and it.mode in pair), None)
             for width in WIDTHS

@@ -74,6 +74,12 @@ CAPABILITIES: Final[dict[str, Need]] = {
         "VkPhysicalDeviceCooperativeVectorFeaturesNV.cooperativeVectorTraining",
         "VK_NV_cooperative_vector",
     ),
+    # Properties allow these, and cts.program.limits looks at them.
+    "DenormPreserve": Need(),
+    "DenormFlushToZero": Need(),
+    "SignedZeroInfNanPreserve": Need(),
+    "RoundingModeRTE": Need(),
+    "RoundingModeRTZ": Need(),
     # Several extensions have these; which of them a module means is one of its NEEDS.
     "CooperativeMatrixReductionsEXT": Need(),
     "CooperativeMatrixConversionsNV": Need(),
