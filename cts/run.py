@@ -106,9 +106,12 @@ class _SuiteFault(BaseException):
     """The suite failed; the cause says how. Not an Exception, so that it ends the whole pass."""
 
 
-def run_case(case: Case, device: Device, profile: Profile, seed: int) -> CaseResult:
+def run_case(
+    case: Case, device: Device, profile: Profile, seed: int, floor: Outcome = Outcome.FAIL
+) -> CaseResult:
     """Run ``case`` on ``device`` to its end. Never raises for anything that device or case
-    do; KeyboardInterrupt and a full disk pass through."""
+    do; KeyboardInterrupt and a full disk pass through. The first pass ends at findings as bad
+    as ``floor``."""
     start = time.perf_counter()
     tally = Tally()
     if isinstance(device, Reproducing):
@@ -120,7 +123,7 @@ def run_case(case: Case, device: Device, profile: Profile, seed: int) -> CaseRes
             from cts.draw.variety import Variety, variety
 
             with variety(Variety(profile.modules, seed)):
-                tally, found, errors = _run_drawn(case, device, profile, seed)
+                tally, found, errors = _run_drawn(case, device, profile, seed, floor)
     except NotSupported as lacking:
         duration = time.perf_counter() - start
         return CaseResult(case, Outcome.NOT_SUPPORTED, str(lacking), duration=duration)
@@ -183,9 +186,9 @@ def _call_once(
     return tuple(subject.collected), errors
 
 
-def _run_drawn(case: Case, device: Device, profile: Profile, seed: int) -> _Ran:
+def _run_drawn(case: Case, device: Device, profile: Profile, seed: int, floor: Outcome) -> _Ran:
     draw_the_same_everywhere()
-    first = Subject(device, floor=Outcome.FAIL)
+    first = Subject(device, floor=floor)
     attempt = _attempt(case, first, profile, seed)
     if not (attempt.findings or attempt.flaky or attempt.errors) and first.lesser:
         outcome = worst([it.outcome for it in first.lesser.values()])
