@@ -22,7 +22,8 @@ DEFAULT_SEED = 1
 class Profile:
     """``examples`` for an ordinary case; the number of combinations of what is compiled into a
     module that they share (:mod:`cts.draw.variety`); whether values are steered towards the largest
-    error / bound ratio (``target``); whether the run's seed is a fresh one by default."""
+    error / bound ratio (``target``); whether the run's seed is a fresh one by default; whether
+    failing examples are minimised (``shrink``)."""
 
     name: str
     examples: int
@@ -30,6 +31,7 @@ class Profile:
     modules: int = 8
     target: bool = False
     fresh_seed: bool = False
+    shrink: bool = True
 
 
 PROFILES: dict[str, Profile] = {
@@ -63,7 +65,9 @@ def settings_for(profile: Profile, examples: int) -> hypothesis.settings:
     import hypothesis
     from hypothesis import HealthCheck, Phase, Verbosity
 
-    phases = [Phase.explicit, Phase.generate, Phase.shrink]
+    phases = [Phase.explicit, Phase.generate]
+    if profile.shrink:
+        phases.append(Phase.shrink)
     if profile.target:
         phases.append(Phase.target)
     return hypothesis.settings(

@@ -23,6 +23,7 @@ COMMANDS = {
     "export": "cts.cli.export",
     "diff": "cts.cli.diff",
     "bench": "cts.cli.bench",
+    "mutants": "cts.cli.mutants",
 }
 """Name of each subcommand and the module whose ``command`` it is."""
 
