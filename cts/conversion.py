@@ -10,8 +10,10 @@ import dataclasses
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cts.device.protocol import Conversion, Convert, DeviceInfo, Matrix, Reply
 from cts.findings import (
@@ -28,13 +30,19 @@ from cts.outcome import Level
 from cts.program.model import Component
 from cts.program.vector import MatrixLayout
 from cts.subject import Subject
-from reference.component import Bits
+from reference.component import Bits, decode
 from reference.convert import Elements, convertible
 from reference.convert_judge import Judgement, judge, judge_size
 from reference.layout import poison
 from reference.queries import VECTOR
 from reference.rules import Violation
-from reference.vector_layout import line_bytes, scatter, strided_bytes, strided_positions
+from reference.vector_layout import (
+    gather,
+    line_bytes,
+    scatter,
+    strided_bytes,
+    strided_positions,
+)
 
 EXTENSION = "VK_NV_cooperative_vector"
 FEATURE = "VkPhysicalDeviceCooperativeVectorFeaturesNV.cooperativeVector"
@@ -279,6 +287,25 @@ class Converting:
                 )
             )
         return made
+
+    def numbers(self, region: Region, *, host: bool) -> NDArray[Any]:
+        """The elements of ``region`` as numbers [rows, columns]: what one of the commands reads
+        where the layout is optimal. Nothing is judged."""
+        component, data = region.side.component, region.data
+        side = region.side
+        if side.layout.optimal:
+            component = Component.FLOAT16 if component in FLOAT8 else component
+            stride = (region.columns + 1) * component.bytes
+            side = Side(component, MatrixLayout.ROW_MAJOR, stride)
+            request, _, _ = self.request([Hop(region, side)], host=host)
+            destination = request.conversions[0].destination
+            reply = self.subject.convert(request)
+            data = reply.buffers[0][destination.offset : destination.offset + destination.size]
+        at = strided_positions(
+            region.rows, region.columns, side.layout, side.stride, component.bytes
+        )
+        bits = gather(np.frombuffer(data, np.uint8), at, component)
+        return decode(bits, component) if component.is_float else bits
 
     def report(self, violations: Iterable[Violation]) -> None:
         """Hand violations to the subject as findings: all of required rules, others only of
