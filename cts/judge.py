@@ -11,15 +11,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cts import judge_vector
 from cts.device.protocol import DeviceInfo, Dispatch
 from cts.findings import Finding, GuardTouched, PolicyValue, QualityValue, WrongValue
+from cts.program import vector_records
 from cts.program.model import Load, MatrixType, MulAdd, Program, Store
 from cts.program.recipe import Operand
+from cts.program.vector_program import VectorProgram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reference.expectation import Expectation, Violation
+    from reference.vector_expect import VectorExpectation
+
+AnyProgram = Program | VectorProgram
+"""What a dispatch can be made from."""
 
 _BANDS = ("quality", "policy", "required")
 _CLASSES: Mapping[str, type[Finding]] = {
@@ -40,8 +47,11 @@ class Verdict:
     differing: int = 0
 
 
-def demand_valid(program: Program) -> None:
-    """ValueError if ``program`` breaks a rule of validity: a fault of the suite."""
+def demand_valid(program: AnyProgram) -> None:
+    """ValueError if ``program`` breaks a rule of validity: a fault of the suite. The oracle sees
+    to that for vector programs, whose offsets it has to work out."""
+    if isinstance(program, VectorProgram):
+        return
     from cts.program.valid import invalid
 
     broken = invalid(program)
@@ -49,8 +59,10 @@ def demand_valid(program: Program) -> None:
         raise ValueError(f"a case made an invalid program: {broken}")
 
 
-def unsupported(program: Program, info: DeviceInfo) -> str | None:
+def unsupported(program: AnyProgram, info: DeviceInfo) -> str | None:
     """Why no advertised record covers ``program``; None if the records do."""
+    if isinstance(program, VectorProgram):
+        return vector_records.unsupported_vectors(program, info)
     from cts.program import records
 
     return records.unsupported(program, info)
@@ -64,8 +76,10 @@ def lacking(request: Dispatch, info: DeviceInfo) -> list[str]:
     return missing(combine(asked), info)
 
 
-def images(program: Program, operands: Mapping[str, Operand | bytes]) -> dict[str, bytes]:
+def images(program: AnyProgram, operands: Mapping[str, Operand | bytes]) -> dict[str, bytes]:
     """The bytes of every buffer of ``program`` before the dispatch."""
+    if isinstance(program, VectorProgram):
+        return judge_vector.images(program, operands)
     from reference import layout
 
     found: dict[str, bytes] = {}
@@ -91,7 +105,7 @@ def realised(operand: Operand) -> NDArray[Any]:
 
 
 def request(
-    program: Program, inputs: Mapping[str, bytes], info: DeviceInfo, repeat: int = 1
+    program: AnyProgram, inputs: Mapping[str, bytes], info: DeviceInfo, repeat: int = 1
 ) -> Dispatch:
     """The whole request that runs ``program`` on ``inputs`` on the device of ``info``."""
     from cts.spirv.request import dispatch
@@ -100,33 +114,52 @@ def request(
     return dataclasses.replace(made, repeat=repeat) if repeat > 1 else made
 
 
-def expect(program: Program, inputs: Mapping[str, bytes]) -> Mapping[str, Expectation]:
+def expect(
+    program: AnyProgram, inputs: Mapping[str, bytes]
+) -> Mapping[str, Expectation] | Mapping[str, VectorExpectation]:
     """What each buffer may hold afterwards."""
+    if isinstance(program, VectorProgram):
+        return judge_vector.expect(program, inputs)
     from reference.evaluate import evaluate
 
     return evaluate(program, inputs)
 
 
 def compare(
-    program: Program,
-    expected: Mapping[str, Expectation],
+    asked: Dispatch,
+    expected: Mapping[str, Expectation] | Mapping[str, VectorExpectation],
     buffers: Sequence[bytes],
-    repeat: int = 1,
 ) -> Verdict:
-    """Judge the buffers of a reply to ``repeat`` runs. Runs that gave the same bytes as the first
-    are judged once. A buffer behind the program's own (its numbers) isn't looked at."""
-    size = len(buffers) // repeat
-    runs = [buffers[size * run : size * (run + 1)] for run in range(repeat)]
+    """Judge the buffers of a reply to a dispatch of a program. Runs that gave the same bytes as
+    the first are judged once. ValueError where the request has no program."""
+    if asked.program is None:
+        raise ValueError("a dispatch can be judged only with the program that it was made from")
+    size = len(asked.buffers)
+    runs = [buffers[size * run : size * (run + 1)] for run in range(asked.repeat)]
     distinct = [run for at, run in enumerate(runs) if at == 0 or run != runs[0]]
     violations: list[Violation] = []
     ratio, compared = 0.0, 0
     for run in distinct:
-        for buffer, actual in zip(program.buffers, run, strict=False):
+        for buffer, actual in zip(asked.program.buffers, run, strict=False):
             found = expected[buffer.name].check(actual)
             violations += found.violations
             ratio = max(ratio, found.worst_ratio)
             compared += found.matrices
+        violations += _numbers_touched(asked, run)
+    compared = compared * asked.repeat // len(distinct)
     return Verdict(tuple(violations), ratio, compared, len(distinct) - 1)
+
+
+def _numbers_touched(asked: Dispatch, run: Sequence[bytes]) -> list[Violation]:
+    """A violation if the buffer of numbers, behind the program's own, changed."""
+    from reference.expectation import Violation
+
+    assert asked.program is not None
+    own = len(asked.program.buffers)
+    if all(given.data == run[own + at] for at, given in enumerate(asked.buffers[own:])):
+        return []
+    message = "the buffer that the shader reads its strides and offsets from changed"
+    return [Violation("required", "guard", message)]
 
 
 def as_finding(verdict: Verdict) -> Finding | None:
@@ -142,15 +175,19 @@ def as_finding(verdict: Verdict) -> Finding | None:
 # --- describing -----------------------------------------------------------------------------
 
 
-def used_records(program: Program, info: DeviceInfo) -> tuple[str, ...]:
+def used_records(program: AnyProgram, info: DeviceInfo) -> tuple[str, ...]:
     """``command#index`` of the advertised records that ``program`` uses."""
+    if isinstance(program, VectorProgram):
+        return vector_records.used_records(program, info)
     from cts.program import records
 
     return records.used(program, info)
 
 
-def product_types(program: Program) -> str:
+def product_types(program: AnyProgram) -> str:
     """The component types of the first product, ``float16 x float16 + float32``, or nothing."""
+    if isinstance(program, VectorProgram):
+        return judge_vector.product_types(program)
     types = program.types()
     for statement in program.body:
         if isinstance(statement, MulAdd):
@@ -162,8 +199,10 @@ def product_types(program: Program) -> str:
     return ""
 
 
-def features(program: Program, operands: Mapping[str, Operand | bytes]) -> list[tuple[str, str]]:
+def features(program: AnyProgram, operands: Mapping[str, Operand | bytes]) -> list[tuple[str, str]]:
     """What an example exercised, as (distribution, value) pairs."""
+    if isinstance(program, VectorProgram):
+        return judge_vector.features(program)
     grid = program.grid
     found = [
         ("grid", f"{grid.workgroups}x{grid.subgroups}x{grid.subgroup_size}"),

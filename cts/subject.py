@@ -24,7 +24,6 @@ from cts.findings import (
     UnexpectedResult,
 )
 from cts.outcome import Outcome, worse
-from cts.program.model import Program
 from cts.program.recipe import Operand
 
 Operands = Mapping[str, Operand | bytes]
@@ -49,7 +48,7 @@ class Evidence:
     judged: bool = False
 
     @property
-    def program(self) -> Program | None:
+    def program(self) -> judge.AnyProgram | None:
         """The program that the request was made from, if it is a dispatch."""
         return self.request.program if isinstance(self.request, Dispatch) else None
 
@@ -152,14 +151,17 @@ class Subject:
             raise _failed(reply)
         return reply
 
-    def run(self, program: Program, operands: Operands, *, repeat: int = 1) -> list[bytes]:
+    def run(self, program: judge.AnyProgram, operands: Operands, *, repeat: int = 1) -> list[bytes]:
         """Run ``program`` and return its buffers, for relations that the case checks itself.
         NotSupported where the device lacks something."""
         evidence = self._prepare(program, operands, repeat)
         return list(self._execute(evidence).buffers)
 
-    def check(self, program: Program, operands: Operands, *, repeat: int = 1) -> None:
-        """Run ``program`` and judge every byte of every buffer by the oracle.
+    def check(
+        self, program: judge.AnyProgram, operands: Operands, *, repeat: int = 1
+    ) -> list[bytes]:
+        """Run ``program``, judge every byte of every buffer by the oracle, and return the
+        buffers. The oracle comes first, so that nothing that it finds invalid reaches a driver.
 
         Raises NotSupported where the device lacks something, and the worst violation as a
         finding. With ``repeat`` the dispatch runs so many times on the same inputs, and results
@@ -167,11 +169,12 @@ class Subject:
         """
         prepared = self._prepare(program, operands, repeat)
         evidence = dataclasses.replace(prepared, judged=True)
-        reply = self._execute(evidence)
         with self.tally.time("oracle"):
             expected = judge.expect(program, evidence.inputs)
+        reply = self._execute(evidence)
         with self.tally.time("compare"):
-            verdict = judge.compare(program, expected, reply.buffers, repeat)
+            assert isinstance(evidence.request, Dispatch)
+            verdict = judge.compare(evidence.request, expected, reply.buffers)
         self._count(program, operands, verdict)
         finding = judge.as_finding(verdict)
         if finding is None and verdict.differing:
@@ -181,6 +184,7 @@ class Subject:
             )
         if finding is not None:
             self.found(finding)
+        return list(reply.buffers)
 
     # --- saying ---------------------------------------------------------------------------
 
@@ -230,7 +234,7 @@ class Subject:
 
     # --- inside ---------------------------------------------------------------------------
 
-    def _prepare(self, program: Program, operands: Operands, repeat: int) -> Evidence:
+    def _prepare(self, program: judge.AnyProgram, operands: Operands, repeat: int) -> Evidence:
         with self.tally.time("lower"):
             judge.demand_valid(program)
             reason = judge.unsupported(program, self.info)
@@ -257,7 +261,8 @@ class Subject:
             elapsed = time.perf_counter() - start
         inside = dict(reply.seconds)
         seconds = self.tally.seconds
-        seconds["pipeline"] += inside.pop("module", 0.0) + inside.pop("pipeline", 0.0)
+        made = ("device", "module", "pipeline")
+        seconds["pipeline"] += sum(inside.pop(phase, 0.0) for phase in made)
         dispatch = inside.pop("submit", 0.0) + inside.pop("fence", 0.0)
         seconds["dispatch"] += dispatch
         seconds["transport"] += max(0.0, elapsed - sum(reply.seconds.values()))
@@ -266,7 +271,7 @@ class Subject:
             raise _failed(reply)
         return reply
 
-    def _count(self, program: Program, operands: Operands, verdict: judge.Verdict) -> None:
+    def _count(self, program: judge.AnyProgram, operands: Operands, verdict: judge.Verdict) -> None:
         tally = self.tally
         tally.matrices += verdict.matrices
         tally.worst_ratio = max(tally.worst_ratio, verdict.worst_ratio)

@@ -22,6 +22,7 @@ from cts.device.results import result_name
 from cts.events import plain
 from cts.program.model import Load, MulAdd, Program
 from cts.program.recipe import Operand, Recipe
+from cts.program.vector_program import VectorProgram
 from cts.run import Found
 from cts.subject import Evidence
 
@@ -188,23 +189,30 @@ def _from_evidence(evidence: Evidence, info: DeviceInfo, worst: Any) -> dict[str
     from cts.program.text import describe as listing
     from cts.spirv.tools import disassemble
 
-    grid = program.grid
     used = judge.used_records(program, info)
     worst = worst if isinstance(worst, dict) else {}
     return {
         "program": listing(program),
-        "grid": {
-            "workgroups": grid.workgroups,
-            "subgroups": grid.subgroups,
-            "subgroup_size": grid.subgroup_size,
-        },
+        "grid": _grid(program),
         "record": "; ".join(record_text(name, info) for name in used),
         "operands": [
             _operand(name, operand, program, worst)
             for name, operand in evidence.operands.items()
-            if isinstance(operand, Operand)
+            if isinstance(operand, Operand) and isinstance(program, Program)
         ],
         "disassembly": disassemble(evidence.request.words) or "",
+    }
+
+
+def _grid(program: judge.AnyProgram) -> dict[str, int]:
+    """The size of the dispatch; vector programs know nothing of subgroups."""
+    if isinstance(program, VectorProgram):
+        return {"workgroups": program.grid.workgroups}
+    grid = program.grid
+    return {
+        "workgroups": grid.workgroups,
+        "subgroups": grid.subgroups,
+        "subgroup_size": grid.subgroup_size,
     }
 
 

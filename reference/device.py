@@ -21,9 +21,11 @@ from cts.device.protocol import (
 )
 from cts.program.model import Component
 from cts.program.records import PROPERTIES2, RECORD_STRUCTS, VECTOR
+from cts.program.vector_program import VectorProgram
 from reference.catalog import EXTENSIONS, FEATURES, PROPERTIES, RECORDS, Record, properties2
 from reference.device_convert import Converter
 from reference.machine import Behaviour, Machine
+from reference.vector_machine import VectorMachine
 
 SUCCESS, INCOMPLETE = 0, 5
 HEADER = 16
@@ -66,7 +68,10 @@ class ReferenceDevice:
         names = [buffer.name for buffer in request.program.buffers]
         data = [buffer.data for buffer in request.buffers]
         inputs = dict(zip(names, data, strict=False))
-        after = Machine(request.program, inputs, self.behaviour).run()
+        if isinstance(request.program, VectorProgram):
+            after = VectorMachine(request.program, inputs).results()
+        else:
+            after = Machine(request.program, inputs, self.behaviour).run()
         run = (*(after[name] for name in names), *data[len(names) :])
         return Reply(buffers=run * request.repeat)
 

@@ -18,7 +18,7 @@ from typing import Any
 from cts.device.protocol import DeviceInfo, Query, Reply
 from cts.outcome import Level
 from cts.program.model import Component, Scope
-from reference.rules import Violation
+from reference.rules import Violation as Violation
 
 SUCCESS = 0
 INCOMPLETE = 5

@@ -130,7 +130,8 @@ def elements(
         assert towards is not None
         narrow = realise(Recipe(pattern, seed), towards, rows, columns, 1)[0]
         return rounded_bits(narrow, towards, component)
-    return realise(Recipe(pattern, seed), component, rows, columns, 1)[0]
+    made: Bits = realise(Recipe(pattern, seed), component, rows, columns, 1)[0]
+    return made
 
 
 class _Way(enum.Enum):

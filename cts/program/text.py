@@ -33,6 +33,8 @@ from cts.program.model import (
     Store,
     Through,
 )
+from cts.program.vector_program import VectorProgram
+from cts.program.vector_text import describe_vectors
 
 _STORAGE = {
     Storage.STORAGE_BUFFER: "storage buffer",
@@ -46,11 +48,13 @@ _NUMBERS = {
 }
 
 
-def describe(program: Program) -> str:
+def describe(program: Program | VectorProgram) -> str:
     """The listing: the dispatch, the buffers, one line for each statement.
 
     Strides, offsets and pitches count elements of the buffer's type.
     """
+    if isinstance(program, VectorProgram):
+        return describe_vectors(program)
     lines = [_grid(program), *map(_buffer, program.buffers)]
     lines += _body(program, program.body)
     lines.append(f"strides and offsets: {_NUMBERS[program.numbers]}")

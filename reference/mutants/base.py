@@ -114,7 +114,7 @@ class WrongMachine(Fault):
         """The device's reply with the faulty machine's mistakes."""
         reply = execute(request)
         program = request.program
-        if program is None or reply.result < 0:
+        if not isinstance(program, Program) or reply.result < 0:
             return reply
         names = [buffer.name for buffer in program.buffers]
         data = [buffer.data for buffer in request.buffers]
@@ -153,5 +153,6 @@ def machine_mutant(name: str, fault_class: str, machine: type[Machine]) -> Mutan
 
 
 def has_program(request: Dispatch) -> Program:
-    """The program of a dispatch; an empty one if it doesn't say."""
-    return request.program or Program(Grid(1, 1, 1), (), ())
+    """The matrix program of a dispatch; an empty one if it has none."""
+    program = request.program
+    return program if isinstance(program, Program) else Program(Grid(1, 1, 1), (), ())

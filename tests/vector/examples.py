@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from cts.program.arithmetic import Conversion
 from cts.program.flow import Through, Via
 from cts.program.model import Carry, Merge
@@ -78,7 +76,7 @@ def moved(
 def copy(storage: Storage, spread: Index = EACH, lanes: int = 1) -> VectorProgram:
     body = (
         VectorLoad("x", VectorType(F16, 7), Place("a", spread)),
-        VectorStore("x", Place("b", dataclasses.replace(spread, base=0))),
+        VectorStore("x", Place("b", EACH)),
     )
     buffers = (buffer("a", F16, storage=storage, lanes=lanes), buffer("b", F16, storage=storage))
     return VectorProgram(GRID, buffers, body)
