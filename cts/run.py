@@ -337,7 +337,7 @@ def judge_again(evidence: Evidence, device: Device) -> Finding | None:
     except Finding as finding:
         return finding
     expected = judge.expect(request.program, evidence.inputs)
-    verdict = judge.compare(request.program, expected, reply.buffers, request.repeat)
+    verdict = judge.compare(request, expected, reply.buffers)
     return judge.as_finding(verdict)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from cts import judge
 from cts.case import Case
-from cts.device.protocol import DeviceInfo, Dispatch, Request
+from cts.device.protocol import Convert, DeviceInfo, Dispatch, Query, Request
 from cts.device.results import result_name
 from cts.events import plain
 from cts.program.model import Load, MulAdd, Program
@@ -225,13 +225,12 @@ def record_text(name: str, info: DeviceInfo) -> str:
 
 
 def _question(request: Request) -> str:
-    """A query or conversion as lines of ``member = value``; bytes by their length."""
-    lines = [type(request).__name__]
-    for item in dataclasses.fields(request):
-        value = getattr(request, item.name)
-        shown = f"{len(value)} bytes" if isinstance(value, bytes) else value
-        lines.append(f"  {item.name} = {shown}")
-    return "\n".join(lines)
+    """A query or conversion in words."""
+    from cts.program.asked import describe_convert, describe_query
+
+    if isinstance(request, Query):
+        return describe_query(request)
+    return describe_convert(request) if isinstance(request, Convert) else type(request).__name__
 
 
 def _operand(
