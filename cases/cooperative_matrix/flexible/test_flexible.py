@@ -75,9 +75,7 @@ def test_load_store(subject: Subject, axes: Axes, data: st.DataObject) -> None:
     matrix = data.draw(members(_typed(combination, component)), label="matrix")
     recipes = bit_recipes(component, specials=False)
     sample = data.draw(
-        transforms(
-            subject.info, {"m": (matrix, recipes)}, (Rebuild("n", "m"),), {"n": matrix}, Dialect.NV
-        ),
+        transforms(subject.info, {"m": (matrix, recipes)}, (), {"m": matrix}, Dialect.NV),
         label="program",
     )
     subject.check(sample.program, sample.operands)
