@@ -35,6 +35,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--cts-seed", type=int, default=None, help="seed of the run")
     group.addoption("--cts-query", action="append", default=[], help="case id with *, repeatable")
     group.addoption("--cts-cases", default=None, help="file with the ids to run, one a line")
+    group.addoption(
+        "--cts-known", default=None, help="file of known faults, one `QUERY: reason` a line"
+    )
     group.addoption("--cts-out", default=None, help="existing folder for events and witnesses")
 
 
@@ -115,6 +118,7 @@ class Session:
         if option.cts_cases:
             text = Path(option.cts_cases).read_text(encoding="utf-8")
             self.listed = frozenset(text.split())
+        self.known = known_faults(Path(option.cts_known)) if option.cts_known else {}
         self._spec: str = option.cts_device
         self._worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
         self._device: Device | None = None
@@ -164,6 +168,13 @@ class Session:
         )
         return result, reports
 
+    def known_reason(self, result: CaseResult) -> str | None:
+        """Why the driver is known to fail this case. The suite's own errors are never known."""
+        if result.outcome is Outcome.ERROR:
+            return None
+        found = (why for query, why in self.known.items() if matches(result.case.id, query))
+        return next(found, None)
+
     def close(self) -> None:
         """Close the device and the event file."""
         if self._device is not None:
@@ -171,6 +182,21 @@ class Session:
             self._device = None
         if self._events is not None:
             self._events.close()
+
+
+def known_faults(path: Path) -> dict[str, str]:
+    """Query to reason, from a file with `QUERY: reason` lines and comments that begin with #.
+    UsageError where a line is neither."""
+    found = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        query, colon, reason = text.partition(":")
+        if not colon or not reason.strip():
+            raise pytest.UsageError(f"{path}, line {number}: not `QUERY: reason`")
+        found[query.strip()] = reason.strip()
+    return found
 
 
 class CaseFailed(Exception):
@@ -206,6 +232,9 @@ class CaseItem(pytest.Item):
         if result.outcome is Outcome.NOT_SUPPORTED:
             pytest.skip(result.reason)
         if not worse(Outcome.POLICY, result.outcome):
+            reason = session.known_reason(result)
+            if reason is not None:
+                pytest.xfail(reason)
             raise CaseFailed(result, reports)
         for report in reports:
             self.add_report_section("call", "quality", "\n".join(finding_lines(report)))

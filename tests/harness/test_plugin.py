@@ -129,3 +129,14 @@ def test_without_a_device_it_says_so(run: Pytest) -> None:
     done = run("nothing_of_this_name")
     assert "can't be made" in done.stdout
     assert "Traceback" not in done.stdout
+
+
+def test_known_faults_are_expected_and_nothing_else_is(run: Pytest, tmp_path: Path) -> None:
+    known = tmp_path / "known.txt"
+    known.write_text("# the driver's\n\n*.drawn.*: counts are wrong from 10 on\n")
+    text = run("bad", f"--cts-known={known}").stdout
+    assert "1 failed, 1 passed, 2 skipped, 2 xfailed" in text
+    assert "counts are wrong from 10 on" in text
+    assert run("good", f"--cts-known={known}").returncode == 0
+    known.write_text("*.drawn.*\n")
+    assert "line 1: not `QUERY: reason`" in run("bad", f"--cts-known={known}").stderr
