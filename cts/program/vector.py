@@ -39,7 +39,20 @@ class MatrixLayout(enum.IntEnum):
 class Stage(enum.Enum):
     """The shader stage that runs the body; the value is its VkShaderStageFlagBits."""
 
+    VERTEX = 0x1
+    TESSELLATION_CONTROL = 0x2
+    TESSELLATION_EVALUATION = 0x4
+    GEOMETRY = 0x8
+    FRAGMENT = 0x10
     COMPUTE = 0x20
+    TASK = 0x40
+    MESH = 0x80
+    RAY_GENERATION = 0x100
+    ANY_HIT = 0x200
+    CLOSEST_HIT = 0x400
+    MISS = 0x800
+    INTERSECTION = 0x1000
+    CALLABLE = 0x2000
 
     @property
     def label(self) -> str:
@@ -78,6 +91,8 @@ class Spread(enum.Enum):
     """k = n - 1 - i."""
     TABLE = "table"
     """k = table[i], read from memory."""
+    HELPER = "helper"
+    """k = 1 in helper invocations, which aren't counted; 0 in all others."""
 
     @property
     def label(self) -> str:
