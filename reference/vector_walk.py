@@ -122,8 +122,6 @@ class Walk:
                 k = count - 1 - lanes
             case Spread.TABLE:
                 k = np.array(index.table, np.int64)[lanes]
-            case Spread.HELPER:
-                k = np.zeros(len(lanes), np.int64)
         return (index.base + index.step * k) % (1 << 32)
 
     def offsets(self, place: Place, alignment: int) -> NDArray[np.int64]:

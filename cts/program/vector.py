@@ -91,8 +91,6 @@ class Spread(enum.Enum):
     """k = n - 1 - i."""
     TABLE = "table"
     """k = table[i], read from memory."""
-    HELPER = "helper"
-    """k = 1 in helper invocations, which aren't counted; 0 in all others."""
 
     @property
     def label(self) -> str:
