@@ -61,14 +61,20 @@ class Adder:
     """Roundings between the members of a chain to fewer bits than the sums have, counted in
     roundings of the sums."""
 
+    nearest: bool
+    """Whether all roundings are to nearest, which halves their errors."""
+
     @property
     def rounding(self) -> float:
-        """Relative error of one rounding, in any direction, of the narrowest sums."""
-        return 2.0 ** (1 - self.precision) * FUSED_SLACK
+        """Relative error of one rounding of the narrowest sums."""
+        return self._rounding(self.precision)
+
+    def _rounding(self, precision: int) -> float:
+        return 2.0 ** (1 - precision - self.nearest) * FUSED_SLACK
 
     def growth(self, roundings: float, precision: int | None = None) -> float:
         """(1 + e)^n - 1 for n roundings of sums of ``precision`` bits (default: the narrowest)."""
-        unit = self.rounding if precision is None else 2.0 ** (1 - precision) * FUSED_SLACK
+        unit = self._rounding(self.precision if precision is None else precision)
         return expm1((roundings + self.extra) * log1p(unit))
 
 
@@ -98,4 +104,5 @@ def adder(chain: FloatSum, latitude: Latitude) -> Adder:
         min(result.maximum, *(float_format(held).maximum for held in chain.kept)),
         chain.slots,
         sum(2.0 ** max(precision - held.precision, 0) for held in between),
+        not latitude.directed_rounding.possible,
     )

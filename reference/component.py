@@ -255,6 +255,14 @@ def rounded(
     return decode(encode(values, component, rounding), component)
 
 
+def round_nearest(values: Floats, component: Component) -> Floats:
+    """``values`` rounded to nearest, ties to even; too large ones become infinity even where the
+    format has none."""
+    result = rounded(values, component)
+    lost = np.isnan(result) & ~np.isnan(values)
+    return np.where(lost, np.copysign(np.inf, values), result)
+
+
 def round_down(values: Floats, component: Component) -> Floats:
     """The largest values of the component (-infinity included) that are not above ``values``."""
     result = rounded(values, component, Rounding.DOWN)

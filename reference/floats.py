@@ -30,12 +30,24 @@ from reference.accept import (
 )
 from reference.addends import Addends, addends
 from reference.bounds import SHORT_INPUT, Adder, adder
-from reference.component import Flags, Floats, decode, float_format, number, round_down, round_up
-from reference.component import rounded as rounded_to
+from reference.component import (
+    Flags,
+    Floats,
+    decode,
+    float_format,
+    number,
+    round_down,
+    round_nearest,
+    round_up,
+)
 from reference.latitude import VULKAN, Latitude
 from reference.values import FloatSum
 
 REASON = "float multiply-add: order and precision are free, the policy is a class of adders"
+
+
+_IMMEASURABLE = 2.0**1000
+"""Sums of magnitudes above leave too little room in binary64 to say anything of the result."""
 
 
 @dataclass(frozen=True)
@@ -201,8 +213,8 @@ class _Sets:
             return self._with_specials(band, spared=free)
 
     def _around(self, radius: Floats | float) -> Band:
-        """The numbers within ``radius`` of the sum, rounded to the result type in any direction
-        where that is the last step."""
+        """The numbers within ``radius`` of the sum, rounded to the result type where that is a step
+        of its own."""
         value, component = self.facts.sums.value, self.facts.chain.component
         if component is Component.FLOAT64:
             inexact = np.asarray(radius) != 0
@@ -213,8 +225,18 @@ class _Sets:
             )
         if not self.plan.rounds_last:
             return Band(center=value, radius=radius)
-        low, high = round_down(value - radius, component), round_up(value + radius, component)
-        return self._with_flushed(low, high)
+        low, high = value - radius, value + radius
+        return self._with_flushed(self._down(low), self._up(high))
+
+    def _down(self, values: Floats) -> Floats:
+        """The least that the last rounding makes of ``values``."""
+        rounding = round_nearest if self.plan.nearest else round_down
+        return rounding(values, self.facts.chain.component)
+
+    def _up(self, values: Floats) -> Floats:
+        """The most that the last rounding makes of ``values``."""
+        rounding = round_nearest if self.plan.nearest else round_up
+        return rounding(values, self.facts.chain.component)
 
     def _nearest(self, band: Band) -> Band:
         """Where sums are exact but for unit errors of a wide adder, the result is what these round
@@ -226,8 +248,8 @@ class _Sets:
         component, value = self.facts.chain.component, self.facts.sums.value[where]
         radius = np.broadcast_to(self.loose_radius, where.shape)[where]
         low, high = (np.array(end) for end in _ends(band))
-        low[where] = np.minimum(rounded_to(value - radius, component), round_down(value, component))
-        high[where] = np.maximum(rounded_to(value + radius, component), round_up(value, component))
+        low[where] = np.minimum(round_nearest(value - radius, component), self._down(value))
+        high[where] = np.maximum(round_nearest(value + radius, component), self._up(value))
         return self._with_flushed(low, high)
 
     def _with_flushed(self, low: Floats, high: Floats) -> Band:
@@ -295,8 +317,9 @@ class _Sets:
         """Elements that nothing can be said of."""
         chain = self.facts.chain
         found: list[Any] = []
-        if not np.isfinite(self.facts.sums.value).all():
-            found.append(~np.isfinite(self.facts.sums.value))
+        measured = self.facts.sums.size < _IMMEASURABLE
+        if not measured.all():
+            found.append(~measured)
         if chain.c.undefined is not None:
             found.append(chain.c.undefined)
         for a, b in chain.products:

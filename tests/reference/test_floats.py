@@ -341,3 +341,20 @@ def test_float32_inputs_are_taken_whole_unless_a_profile_says_otherwise():
 
     profile = replace(VULKAN, rounds_float32_inputs=Choice.EITHER)
     assert verdict(FloatAccept(total, profile), rounded).level is Level.FINE
+
+
+@pytest.mark.parametrize("types", [(F16, F32, F32), (F16, F16, F16), (E4M3, E4M3, E4M3)])
+def test_a_profile_that_rounds_to_nearest_has_half_the_bound(types):
+    total = chain(types, *(Recipe(Pattern.FULL, i, 2) for i in range(3)))
+    strict = VULKAN.narrowed(directed_rounding=Choice.NO)
+    nearest = Arithmetic(Order.ASCENDING, accumulator=F32)
+    truncating = Arithmetic(Order.EXACT, Rounding.TOWARD_ZERO, F32)
+    assert verdict(FloatAccept(total, strict), simulated(nearest, total)).level <= Level.QUALITY
+    wide = accept_chain(total).tight.interval()
+    narrow = accept_chain(total, strict).tight.interval()
+    smaller = (narrow[1] - narrow[0] <= 0.6 * (wide[1] - wide[0])).mean()
+    assert smaller > (0.7 if types[2] is E4M3 else 0.9)
+    if types[2] is E4M3:
+        assert (
+            verdict(FloatAccept(total, strict), simulated(truncating, total)).level is Level.POLICY
+        )
