@@ -27,7 +27,7 @@ from cts.program.vector import (
     VectorType,
     Weights,
 )
-from cts.program.vector_program import Exit, If, Loop, VectorProgram, VectorStatement
+from cts.program.vector_program import Exit, Helpers, If, Loop, VectorProgram, VectorStatement
 from cts.program.vector_values import (
     Constant,
     Construct,
@@ -228,6 +228,11 @@ class Walk:
                 self._loop(it)
             case Exit():
                 self.lanes = self.lanes[~self.condition(it.condition)]
+            case Helpers():
+                self.helpers(it)
+
+    def helpers(self, it: Helpers) -> None:
+        """What helper invocations do has no effect."""
 
     def vector(self, name: str) -> VectorType:
         """The type of the vector called ``name``."""

@@ -70,6 +70,15 @@ class Exit:
     condition: Condition
 
 
+@dataclass(frozen=True)
+class Helpers:
+    """A body for helper invocations alone. None of them counts as an invocation of the launch,
+    and their stores have no effect (VkSpec, "Helper Invocations"); outside of fragment shaders
+    there are none. Only outside of other statements."""
+
+    body: tuple[VectorStatement, ...]
+
+
 VectorStatement = (
     VectorLoad
     | VectorStore
@@ -89,6 +98,7 @@ VectorStatement = (
     | If
     | Loop
     | Exit
+    | Helpers
 )
 
 
@@ -148,7 +158,7 @@ def walk_vectors(body: tuple[VectorStatement, ...]) -> Iterator[VectorStatement]
             case If():
                 yield from walk_vectors(statement.then)
                 yield from walk_vectors(statement.otherwise)
-            case Loop():
+            case Loop() | Helpers():
                 yield from walk_vectors(statement.body)
             case _:
                 pass
@@ -180,5 +190,7 @@ def _infer(body: tuple[VectorStatement, ...], found: dict[str, ValueType]) -> No
                 found.update((it.name, found[it.initial]) for it in statement.carried)
                 _infer(statement.body, found)
                 found.update((it.result, found[it.initial]) for it in statement.carried)
+            case Helpers():
+                _infer(statement.body, found)
             case VectorStore() | OuterProduct() | ReduceSum() | Exit():
                 pass

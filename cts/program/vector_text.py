@@ -19,7 +19,7 @@ from cts.program.vector import (
     VectorType,
     Weights,
 )
-from cts.program.vector_program import Exit, If, Loop, VectorProgram, VectorStatement
+from cts.program.vector_program import Exit, Helpers, If, Loop, VectorProgram, VectorStatement
 from cts.program.vector_values import (
     Constant,
     Construct,
@@ -166,6 +166,8 @@ def _statement(it: VectorStatement) -> list[str]:
             return [f"repeat {index_text(it.times)} times", *carried, *_indented(it.body)]
         case Exit():
             return [f"return if {_condition(it.condition)}"]
+        case Helpers():
+            return ["in helper invocations alone", *_indented(it.body)]
 
 
 def _if(it: If) -> list[str]:
