@@ -317,7 +317,8 @@ class _Sets:
         """Elements that nothing can be said of."""
         chain = self.facts.chain
         found: list[Any] = []
-        measured = self.facts.sums.size < _IMMEASURABLE
+        sums = self.facts.sums
+        measured = (sums.size < _IMMEASURABLE) & np.isfinite(sums.value)
         if not measured.all():
             found.append(~measured)
         if chain.c.undefined is not None:
