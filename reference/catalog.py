@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 
+from cts.program.controls import WIDTHS, Control, Mode
 from cts.program.model import Component, Scope
 from cts.program.records import FLEXIBLE, KHR, NV, PROPERTIES2, VECTOR
 from cts.program.requires import CAPABILITIES, FLEXIBLE_DIMENSIONS, NEEDS
@@ -111,24 +112,49 @@ def _granularity(size: tuple[int, int, int], types: Types) -> Record:
     }
 
 
-def properties2(saturating: bool) -> tuple[Record, ...]:
-    """The combinations for one set of VkPhysicalDeviceCooperativeMatrixInfo2EXT; the scope and
-    the subgroup size make no difference here."""
-    return tuple(
-        _granularity(size, types)
-        for size, types in _granularities()
-        if not saturating or types in INTEGERS
-    )
+REQUIRED: tuple[Types, ...] = (
+    (_F16, _F16, _F16, _F16),
+    (_F16, _F16, _F32, _F32),
+    (_U8, _U8, _U32, _U32),
+    (_U8, _U8, _S32, _S32),
+    (_S8, _S8, _S32, _S32),
+)
+"""Types that the required parameters of properties2 must have, with the alternatives."""
+
+
+def properties2(
+    saturating: bool = False, subgroup_size: int = SUBGROUP_SIZE, invocations: int = 0
+) -> tuple[Record, ...]:
+    """The combinations for one set of VkPhysicalDeviceCooperativeMatrixInfo2EXT.
+
+    For subgroups of any size only what every device must have; for other sizes than the default
+    no 64-bit types and, where subgroups are large, coarser rows; for large workgroups coarser
+    columns.
+    """
+    found = []
+    for (m, n, k), types in _granularities():
+        if saturating and types not in INTEGERS:
+            continue
+        if subgroup_size == 0 and types not in REQUIRED:
+            continue
+        other = subgroup_size not in (0, SUBGROUP_SIZE)
+        if other and any(component.bits == 64 for component in types):
+            continue
+        rows = 2 * m if subgroup_size > SUBGROUP_SIZE else m
+        columns = 2 * n if invocations > 128 else n
+        found.append(_granularity((rows, columns, k), types))
+    return tuple(found)
 
 
 RECORDS: Mapping[str, tuple[Record, ...]] = {
     KHR: tuple(_khr()),
     NV: tuple(_nv()),
     FLEXIBLE: tuple(_flexible()),
-    PROPERTIES2: properties2(saturating=False),
+    PROPERTIES2: properties2(),
     VECTOR: vector_info.RECORDS,
 }
-"""Every list, by command; for properties2 the one without saturation."""
+"""Every list, by command; for properties2 the one without saturation for subgroups of
+the default size."""
 
 EXTENSIONS: Mapping[str, int] = {
     "VK_EXT_cooperative_matrix_maintenance1": 1,
@@ -139,7 +165,8 @@ EXTENSIONS: Mapping[str, int] = {
     "VK_NV_cooperative_matrix": 1,
     "VK_NV_cooperative_matrix2": 1,
     "VK_NV_cooperative_vector": 4,
-    "VK_NV_tensor_addressing": 1,
+    "VK_NV_cooperative_matrix_decode_vector": 1,
+    "VK_QCOM_cooperative_matrix_conversion": 1,
 }
 
 _MATRIX2 = (
@@ -162,6 +189,8 @@ FEATURES: frozenset[str] = frozenset(
         "VkPhysicalDeviceCooperativeMatrixFeaturesNV.cooperativeMatrix",
         "VkPhysicalDeviceCooperativeMatrixFeaturesNV.cooperativeMatrixRobustBufferAccess",
         "VkPhysicalDeviceCooperativeMatrixMaintenance1FeaturesEXT.cooperativeMatrixProperties2",
+        "VkPhysicalDeviceCooperativeMatrixDecodeVectorFeaturesNV.cooperativeMatrixDecodeVector",
+        "VkPhysicalDeviceCooperativeMatrixConversionFeaturesQCOM.cooperativeMatrixConversion",
         "VkPhysicalDeviceCooperativeVectorFeaturesNV.cooperativeVector",
         "VkPhysicalDeviceCooperativeVectorFeaturesNV.cooperativeVectorTraining",
     }
@@ -195,5 +224,8 @@ PROPERTIES: Mapping[str, object] = {
     ".cooperativeMatrixFlexibleDimensionsMaxDimension": LARGEST_DIMENSION,
     "VkPhysicalDeviceCooperativeMatrix2PropertiesNV"
     ".cooperativeMatrixWorkgroupScopeReservedSharedMemory": 16384,
+    "VkPhysicalDeviceFloatControlsProperties.denormBehaviorIndependence": 1,
+    "VkPhysicalDeviceFloatControlsProperties.roundingModeIndependence": 1,
+    **{Control(mode, width).property: 1 for mode in Mode for width in WIDTHS},
     **vector_info.PROPERTIES,
 }

@@ -35,7 +35,12 @@ SATURATING_ACCUMULATION = 1
 
 
 class ReferenceDevice:
-    """A device that gives legal results, chosen by ``behaviour``."""
+    """A device that gives legal results, chosen by ``behaviour``; the parts that do the work are
+    named here, so that another legal device can have others."""
+
+    machine: type[Machine] = Machine
+    vector_machine: type[VectorMachine] = VectorMachine
+    converter: type[Converter] = Converter
 
     def __init__(self, behaviour: Behaviour | None = None) -> None:
         self.behaviour = behaviour or Behaviour()
@@ -69,9 +74,9 @@ class ReferenceDevice:
         data = [buffer.data for buffer in request.buffers]
         inputs = dict(zip(names, data, strict=False))
         if isinstance(request.program, VectorProgram):
-            after = VectorMachine(request.program, inputs).results()
+            after = self.vector_machine(request.program, inputs).results()
         else:
-            after = Machine(request.program, inputs, self.behaviour).run()
+            after = self.machine(request.program, inputs, self.behaviour).run()
         run = (*(after[name] for name in names), *data[len(names) :])
         return Reply(buffers=run * request.repeat)
 
@@ -80,13 +85,17 @@ class ReferenceDevice:
             raise ValueError(f"there is no enumeration command {request.command}")
         found: Sequence[Record] = RECORDS[request.command]
         if request.command == PROPERTIES2:
-            flags = dict(request.parameters).get("flags", 0)
-            found = properties2(bool(flags & SATURATING_ACCUMULATION))
+            given = dict(request.parameters)
+            found = properties2(
+                bool(given.get("flags", 0) & SATURATING_ACCUMULATION),
+                given.get("subgroupSize", 0),
+                given.get("invocations", 0),
+            )
         return found[::-1] if self.behaviour.reverses_records else found
 
     def _convert(self, request: Convert) -> Reply:
         matrices = {Component(r["matrixInterpretation"]) for r in RECORDS[VECTOR]}
-        return Converter(matrices).run(request)
+        return self.converter(matrices).run(request)
 
 
 def describe(behaviour: Behaviour) -> DeviceInfo:

@@ -25,6 +25,12 @@ def over_limits(program: Program, info: DeviceInfo) -> str | None:
 
 def _subgroups(program: Program, info: DeviceInfo) -> str | None:
     size = program.grid.subgroup_size
+    if program.grid.varying:
+        least = int(info.properties[_SUBGROUPS + "minSubgroupSize"])
+        most = int(info.properties[_SUBGROUPS + "maxSubgroupSize"])
+        if size != least or program.grid.local_size % most:
+            return f"A workgroup of {program.grid.local_size} can't be full at every size."
+        return None
     if not program.grid.required:
         if size != info.subgroup_size:
             return f"The device's subgroups have {info.subgroup_size} invocations, not {size}."

@@ -104,6 +104,14 @@ class Form(enum.Enum):
     CONSTRUCT = "OpCompositeConstruct"
     INITIALIZER = "OpVariable initializer"
     REPLICATE = "OpCompositeConstructReplicateEXT"
+    CONSTANT_REPLICATE = "OpConstantCompositeReplicateEXT"
+    SPEC_CONSTANT_REPLICATE = "OpSpecConstantCompositeReplicateEXT"
+    PRIVATE = "initializer of a private OpVariable"
+
+    @property
+    def label(self) -> str:
+        """Lower-case name, as used in case ids."""
+        return self.name.lower()
 
 
 @dataclass(frozen=True)
@@ -265,6 +273,10 @@ class Grid:
     subgroups: int
     subgroup_size: int
     required: bool = False
+    varying: bool = False
+    """The implementation may choose the size: the module is SPIR-V 1.6 and asks for none. Then
+    ``subgroup_size`` is the smallest size, ``subgroups`` how many of these a workgroup has, and
+    only the first of the workgroup's tiles are sure to be worked on."""
 
     @property
     def local_size(self) -> int:

@@ -7,16 +7,17 @@ own.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from cts.device.protocol import DeviceInfo
 from cts.program.limits import over_limits
-from cts.program.model import Component, MatrixType, MulAdd, Program, Scope, Use, walk
-from cts.program.requires import FLEXIBLE_DIMENSIONS, Need
+from cts.program.model import Component, Grid, MatrixType, MulAdd, Program, Scope, Use, walk
+from cts.program.requires import FLEXIBLE_DIMENSIONS, PROPERTIES2_FEATURE, Need
 from cts.program.valid import invalid
 
 KHR: Final = "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"
@@ -25,6 +26,11 @@ FLEXIBLE: Final = "vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropert
 PROPERTIES2: Final = "vkGetPhysicalDeviceCooperativeMatrixProperties2EXT"
 VECTOR: Final = "vkGetPhysicalDeviceCooperativeVectorPropertiesNV"
 
+SATURATING_ACCUMULATION: Final = 1
+"""VK_COOPERATIVE_MATRIX_SATURATING_ACCUMULATION_BIT_EXT of the flags of properties2."""
+_MAX_DIMENSION: Final = (
+    "VkPhysicalDeviceCooperativeMatrix2PropertiesNV.cooperativeMatrixFlexibleDimensionsMaxDimension"
+)
 _HEADER = 16
 """Bytes of sType, its padding and pNext on a 64-bit host."""
 
@@ -178,6 +184,18 @@ class Combination:
     invocations: int = 0
     limit: int = 0
     """The largest dimension, where ``flexible``."""
+    subgroup_size: int | None = None
+    """The size that the list was asked for: 0 for subgroups of varying size; None where lists
+    don't depend on it."""
+
+    def runs_on(self, grid: Grid) -> bool:
+        """Whether it was listed for the subgroups of ``grid``
+        (VUID-…-cooperativeMatrixProperties2-13382)."""
+        if self.subgroup_size is None:
+            return True
+        if grid.varying or self.subgroup_size == 0:
+            return grid.varying and self.subgroup_size == 0
+        return self.subgroup_size == grid.subgroup_size
 
     def admits(self, type: MatrixType, local_size: int) -> bool:
         """VUID-RuntimeSpirv-OpTypeCooperativeMatrixKHR-10163, or …FlexibleDimensions-10165."""
@@ -254,14 +272,38 @@ def _cached(same: _Same) -> tuple[Combination, ...]:
 def _combinations(info: DeviceInfo) -> Iterator[Combination]:
     for index, record in enumerate(info.records.get(KHR, ())):
         yield _combination(f"{KHR}#{index}", record, _SIZES)
+    yield from _asked(info)
     if FLEXIBLE_DIMENSIONS.feature not in info.features:
         return
-    limit = info.properties[
-        "VkPhysicalDeviceCooperativeMatrix2PropertiesNV"
-        ".cooperativeMatrixFlexibleDimensionsMaxDimension"
-    ]
+    limit = info.properties.get(_MAX_DIMENSION, 0)
     for index, record in enumerate(info.records.get(FLEXIBLE, ())):
         yield _combination(f"{FLEXIBLE}#{index}", record, _GRANULARITIES, int(limit))
+
+
+def _asked(info: DeviceInfo) -> Iterator[Combination]:
+    """Records of properties2 that come with what was asked for: members of
+    VkPhysicalDeviceCooperativeMatrixInfo2EXT beside their own (:func:`asked`)."""
+    flexible = FLEXIBLE_DIMENSIONS.feature in info.features
+    limit = int(info.properties.get(_MAX_DIMENSION, 0)) if flexible else 0
+    for index, record in enumerate(info.records.get(PROPERTIES2, ())):
+        if "subgroupSize" not in record:
+            continue
+        named = {
+            **record,
+            "saturatingAccumulation": record["flags"] & SATURATING_ACCUMULATION,
+            "workgroupInvocations": record["invocations"],
+        }
+        found = _combination(f"{PROPERTIES2}#{index}", named, _GRANULARITIES, limit)
+        yield dataclasses.replace(found, subgroup_size=record["subgroupSize"])
+
+
+def asked(
+    info: DeviceInfo, records: Iterable[Mapping[str, int]], parameters: Mapping[str, int]
+) -> DeviceInfo:
+    """A device that has nothing but ``records`` of properties2, as they were listed for
+    ``parameters`` (scope, flags, invocations, subgroupSize)."""
+    listed = tuple({**record, **parameters} for record in records)
+    return dataclasses.replace(info, records={PROPERTIES2: listed})
 
 
 def _combination(
@@ -284,7 +326,7 @@ def _combination(
 def _cover(program: Program, info: DeviceInfo) -> tuple[list[Combination], list[str]]:
     """The records that cover the program's multiplications, then those for the matrix types
     that no multiplication has; and what none covers, as sentences."""
-    known = combinations(info)
+    known = [it for it in combinations(info) if it.runs_on(program.grid)]
     local_size = program.grid.local_size
     types = program.types()
     covered: dict[Combination, None] = {}
@@ -336,5 +378,9 @@ def used(program: Program, info: DeviceInfo) -> tuple[str, ...]:
 def record_needs(program: Program, info: DeviceInfo) -> tuple[Need, ...]:
     """Features that have to be enabled because of the records that ``program`` uses."""
     covered, _ = _cover(program, info)
-    flexible = any(combination.flexible for combination in covered)
-    return (FLEXIBLE_DIMENSIONS,) if flexible else ()
+    needs = []
+    if any(it.flexible for it in covered):
+        needs.append(FLEXIBLE_DIMENSIONS)
+    if any(it.subgroup_size is not None for it in covered):
+        needs.append(PROPERTIES2_FEATURE)
+    return tuple(needs)

@@ -103,6 +103,9 @@ FLEXIBLE_DIMENSIONS: Final = Need(
 )
 """Sizes that are multiples of a granularity (VUID-RuntimeSpirv-…FlexibleDimensions-10165)."""
 
+PROPERTIES2_FEATURE: Final = _maintenance1("cooperativeMatrixProperties2")
+"""Combinations that only VkCooperativeMatrixProperties2EXT lists."""
+
 NEEDS: Final[dict[str, Need]] = {
     "FullSubgroups": Need(_V13 + "computeFullSubgroups"),
     "RequiredSubgroupSize": Need(_V13 + "subgroupSizeControl"),

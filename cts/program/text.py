@@ -96,7 +96,7 @@ def _count(number: int, thing: str) -> str:
 
 def _grid(program: Program) -> str:
     grid = program.grid
-    required = " (required)" if grid.required else ""
+    required = " (required)" if grid.required else " or more (varying)" if grid.varying else ""
     return (
         f"dispatch {_count(grid.workgroups, 'workgroup')} of "
         f"{_count(grid.subgroups, 'subgroup')} of {grid.subgroup_size}{required}"

@@ -14,6 +14,7 @@ from cts.program.model import Program, Statement
 from cts.spirv import elements, flow, matrix2, statements
 from cts.spirv import opcodes as spv
 from cts.spirv.context import Context
+from cts.spirv.declarations import VERSION_1_6
 from cts.spirv.hazards import order
 from cts.spirv.memory import Memories
 from cts.spirv.module import Module
@@ -38,6 +39,8 @@ def lower(program: Program) -> Module:
     """
     context = Context(program)
     builder = context.builder
+    if program.grid.varying:
+        builder.version = VERSION_1_6
     builder.begin()
     _local_size(context)
     elements.control(context)

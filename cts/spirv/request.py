@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cts.device.protocol import BufferData, DeviceInfo, Dispatch
-from cts.program.model import Program, Storage
+from cts.program.model import Grid, Program, Storage
 from cts.program.records import record_needs
-from cts.program.requires import combine, requirements
+from cts.program.requires import NEEDS, combine, requirements
 from cts.program.vector_program import VectorProgram
+from cts.spirv.declarations import VERSION_1_6
 from cts.spirv.lower import lower
 from cts.spirv.vector import lower_vector
+
+
+def _may_vary(words: bytes, grid: Grid, info: DeviceInfo) -> bool:
+    """Whether subgroups could have another size than the program's, since the module is SPIR-V 1.6
+    (VkSpec, "Required Subgroup Size"), although the program doesn't want that."""
+    least, most = (
+        info.properties.get(f"VkPhysicalDeviceSubgroupSizeControlProperties.{end}SubgroupSize")
+        for end in ("min", "max")
+    )
+    version = int.from_bytes(words[4:8], "little")
+    return version >= VERSION_1_6 and not grid.varying and least != most
 
 
 def dispatch(
@@ -41,6 +53,9 @@ def dispatch(
         if info is not None:
             requires = combine(requires, *record_needs(program, info))
         required = program.grid.subgroup_size if program.grid.required else None
+        if info is not None and required is None and _may_vary(module.words, program.grid, info):
+            required = program.grid.subgroup_size
+            requires = combine(requires, NEEDS["RequiredSubgroupSize"])
     return Dispatch(
         words=module.words,
         buffers=tuple(buffers),
