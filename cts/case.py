@@ -8,6 +8,7 @@ runs and ends as ``not_supported`` with a reason.
 from __future__ import annotations
 
 import enum
+import functools
 import inspect
 import itertools
 import re
@@ -77,6 +78,11 @@ class Declaration:
     fixed: bool
     function: Callable[..., None]
 
+    @functools.cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """What the function wants to be given, by name."""
+        return tuple(inspect.signature(self.function).parameters)
+
     def cases(self) -> Iterator[Case]:
         """One case per permitted combination of axis values, in the order they are listed."""
         for values in itertools.product(*self.axes.values()):
@@ -115,8 +121,7 @@ class Case:
     def call(self, subject: object, data: object | None) -> None:
         """Run the function once, with the arguments that it names."""
         given = {"subject": subject, "axes": self.axes, "data": data}
-        wanted = inspect.signature(self.declaration.function).parameters
-        self.declaration.function(**{name: given[name] for name in wanted})
+        self.declaration.function(**{name: given[name] for name in self.declaration.parameters})
 
 
 def case(
@@ -189,7 +194,7 @@ def _validate(declaration: Declaration) -> None:
         raise CaseError(f"case {name} checks no requirement row")
     if not declaration.spec or not declaration.requirement:
         raise CaseError(f"case {name} needs a spec anchor and a requirement sentence")
-    wanted = list(inspect.signature(declaration.function).parameters)
+    wanted = list(declaration.parameters)
     if "subject" not in wanted or not set(wanted) <= set(_PARAMETERS):
         raise CaseError(f"case {name}: its function takes {wanted}, not {list(_PARAMETERS)}")
     if declaration.fixed == ("data" in wanted):
