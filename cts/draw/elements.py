@@ -6,20 +6,22 @@ can't hold it, no integer is divided by zero, and the smallest integer not by -1
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hypothesis import strategies as st
 
 from cts.device.protocol import DeviceInfo
-from cts.draw.programs import Sample, Slot, memories
+from cts.draw.bodies import Around, Input, bodies
+from cts.draw.programs import Sample
 from cts.draw.recipes import SEEDS, bit_recipes
 from cts.draw.shapes import matrix_types
+from cts.draw.variety import shapes
 from cts.program.arithmetic import Binary, Conversion, Convert, Negate, Operator, Scale
 from cts.program.controls import EXCLUSIVE, INDEPENDENCE, PROPERTIES, WIDTHS, Control, Mode
 from cts.program.element_rules import NO_ARITHMETIC, fits
-from cts.program.model import Component, Load, MatrixType, Program, Statement, Store, Use
-from cts.program.recipe import Operand, Pattern, Recipe
+from cts.program.model import Component, MatrixType, Use
+from cts.program.recipe import Pattern, Recipe
 
 COMPONENTS = tuple(
     component
@@ -182,45 +184,6 @@ _ALL, _NONE = 1, 2
 
 
 @st.composite
-def mapped(
-    draw: st.DrawFn,
-    info: DeviceInfo,
-    inputs: Sequence[tuple[MatrixType, Recipe]],
-    outputs: Sequence[MatrixType],
-    body: Callable[[Sequence[str]], Sequence[Statement]],
-    *,
-    tiles: int = 32,
-    controls: tuple[Control, ...] = (),
-    precise: bool = False,
-) -> Sample:
-    """Loads ``inputs``, runs the statements that ``body`` makes of their names, which define
-    ``r0``, ``r1`` and so on, and stores these as ``outputs``."""
-    sources = [Slot(f"x{at}", matrix) for at, (matrix, _) in enumerate(inputs)]
-    targets = [Slot(f"y{at}", matrix, stores=True) for at, matrix in enumerate(outputs)]
-    memory = draw(memories(info, (*sources, *targets), tiles))
-    names = [f"a{at}" for at in range(len(inputs))]
-    statements: list[Statement] = [
-        Load(name, slot.matrix, memory.address(slot.name))
-        for name, slot in zip(names, sources, strict=True)
-    ]
-    statements += body(names)
-    statements += [Store(f"r{at}", memory.address(slot.name)) for at, slot in enumerate(targets)]
-    program = Program(
-        memory.grid,
-        memory.buffers(),
-        tuple(statements),
-        memory.numbers,
-        controls=controls,
-        precise=precise,
-    )
-    operands = {
-        slot.name: Operand(memory.address(slot.name), slot.matrix, recipe, memory.grid.tiles)
-        for slot, (_, recipe) in zip(sources, inputs, strict=True)
-    }
-    return Sample(program, operands)
-
-
-@st.composite
 def conversions(
     draw: st.DrawFn,
     info: DeviceInfo,
@@ -233,15 +196,9 @@ def conversions(
     """One conversion of a matrix for each of ``saturating``, in this order."""
     source, target = pair
     recipe = draw(source_recipes(by, source.component, target.component))
-
-    def body(names: Sequence[str]) -> list[Statement]:
-        return [
-            Convert(f"r{at}", target, names[0], by, whether)
-            for at, whether in enumerate(saturating)
-        ]
-
-    outputs = [target] * len(saturating)
-    return draw(mapped(info, [(source, recipe)], outputs, body, controls=modes))
+    body = [Convert(f"r{at}", target, "a", by, whether) for at, whether in enumerate(saturating)]
+    outputs = {it.result: target for it in body}
+    return draw(bodies(info, {"a": Input(source, recipe)}, body, outputs, Around(modes)))
 
 
 @st.composite
@@ -259,21 +216,18 @@ def arithmetic(
         left, right = draw(divisor_recipes(component))
     else:
         left, right = draw(any_recipes(component)), draw(any_recipes(component))
-
-    def body(names: Sequence[str]) -> list[Statement]:
-        return [Binary("r0", operator, names[0], names[1])]
-
-    inputs = [(matrix, left), (matrix, right)]
-    precise = draw(st.booleans())
-    return draw(mapped(info, inputs, [matrix], body, controls=modes, precise=precise))
+    inputs = {"a": Input(matrix, left), "b": Input(matrix, right)}
+    body = [Binary("r", operator, "a", "b")]
+    around = Around(modes, precise=draw(shapes()).pick(draw, "precise", (False, True)))
+    return draw(bodies(info, inputs, body, {"r": matrix}, around))
 
 
 @st.composite
 def negations(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType) -> Sample:
     """The negative of a matrix."""
     recipe = draw(any_recipes(matrix.component))
-    body: Callable[[Sequence[str]], list[Statement]] = lambda names: [Negate("r0", names[0])]  # noqa: E731
-    return draw(mapped(info, [(matrix, recipe)], [matrix], body))
+    body = [Negate("r", "a")]
+    return draw(bodies(info, {"a": Input(matrix, recipe)}, body, {"r": matrix}))
 
 
 @st.composite
@@ -292,10 +246,8 @@ def scalings(
         recipe = draw(_recipes(patterns, limit))
         if not component.is_signed and bits == 0:
             bits = 1
-    body: Callable[[Sequence[str]], list[Statement]] = lambda names: [  # noqa: E731
-        Scale("r0", names[0], bits)
-    ]
-    return draw(mapped(info, [(matrix, recipe)], [matrix], body, controls=modes))
+    body = [Scale("r", "a", bits)]
+    return draw(bodies(info, {"a": Input(matrix, recipe)}, body, {"r": matrix}, Around(modes)))
 
 
 CONVERSIONS = tuple(

@@ -23,15 +23,16 @@ def grids(
     tiles: int = 64,
     subgroups: int = MAX_SUBGROUPS,
     baked: bool = False,
+    size: int | None = None,
 ) -> Grid:
-    """One to ``subgroups`` full subgroups of the device's default size in each of a few
-    workgroups, at most ``tiles`` in all.
+    """One to ``subgroups`` full subgroups of ``size`` invocations (the device's default if None)
+    in each of a few workgroups, at most ``tiles`` in all.
 
     The number of subgroups is part of the module; that of workgroups is too where it is
     ``baked`` into literal pitches. Most examples are large, since a dispatch costs the same for
     one tile as for many; shrinking ends at a single one.
     """
-    size = info.subgroup_size
+    size = info.subgroup_size if size is None else size
     limits = info.properties
     most = min(
         subgroups,

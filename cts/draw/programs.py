@@ -106,14 +106,23 @@ class Memory:
 
 
 @st.composite
-def memories(draw: st.DrawFn, info: DeviceInfo, slots: Sequence[Slot], tiles: int) -> Memory:
-    """A :class:`Memory` for ``slots``, with at most ``tiles`` tiles in all."""
+def memories(
+    draw: st.DrawFn,
+    info: DeviceInfo,
+    slots: Sequence[Slot],
+    tiles: int,
+    *,
+    size: int | None = None,
+) -> Memory:
+    """A :class:`Memory` for ``slots``, with at most ``tiles`` tiles in all, for subgroups of
+    ``size`` (the device's default if None)."""
     shape = draw(shapes())
     numbers = shape.pick(draw, "numbers", NUMBERS)
     baked = numbers is not Numbers.BUFFER
     shared = [slot for slot in slots if slot.storage is Storage.WORKGROUP]
     most = _shared_limit(info, shared) if shared else MAX_SUBGROUPS
-    grid = draw(grids(info, shape, tiles=tiles, subgroups=min(most, MAX_SUBGROUPS), baked=baked))
+    limit = min(most, MAX_SUBGROUPS)
+    grid = draw(grids(info, shape, tiles=tiles, subgroups=limit, baked=baked, size=size))
     room = int(info.properties["VkPhysicalDeviceLimits.maxComputeSharedMemorySize"])
     reserve = sum(_bytes(slot, Layout.ROW_MAJOR, Style.TIGHT, grid.subgroups) for slot in shared)
     places = {}

@@ -69,9 +69,6 @@ class Memory(enum.IntFlag):
     MakePointerVisible = 0x10
 
 
-PRIVATE: Final = 6
-"""Storage class of variables of one invocation at module scope."""
-
 EXECUTION_MODES: Final = {
     Mode.DENORM_PRESERVE: 4459,
     Mode.DENORM_FLUSH: 4460,

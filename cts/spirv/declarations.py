@@ -192,9 +192,10 @@ class Declarations:
         """OpConstantNull."""
         return self.constant_op(Op.ConstantNull, type_id)
 
-    def variable(self, storage: int, pointee: int) -> int:
+    def variable(self, storage: int, pointee: int, initializer: int | None = None) -> int:
         """A module-scope variable, part of the entry point's interface."""
-        found = self.global_op(Op.Variable, self.pointer_type(storage, pointee), storage)
+        tail = () if initializer is None else (initializer,)
+        found = self.global_op(Op.Variable, self.pointer_type(storage, pointee), storage, *tail)
         self._interface.append(found)
         return found
 

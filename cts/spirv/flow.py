@@ -103,7 +103,7 @@ def _variable(it: _Passage) -> int:
 
 
 def _private(it: _Passage) -> int:
-    variables = [it.builder.variable(core.PRIVATE, it.type) for _ in it.values]
+    variables = [it.builder.variable(StorageClass.Private, it.type) for _ in it.values]
     for variable, value in zip(variables, it.values, strict=True):
         it.builder.emit(Op.Store, variable, value)
     return it.builder.value(Op.Load, it.type, variables[it.index])
@@ -133,8 +133,8 @@ def _array_dynamic(it: _Passage) -> int:
 
 
 def _private_array(it: _Passage) -> int:
-    variable = it.builder.variable(core.PRIVATE, it.array())
-    return _members(it, variable, core.PRIVATE, it.chosen())
+    variable = it.builder.variable(StorageClass.Private, it.array())
+    return _members(it, variable, StorageClass.Private, it.chosen())
 
 
 def _array_value(it: _Passage) -> int:

@@ -63,6 +63,8 @@ class Op(enum.IntEnum):
     CooperativeMatrixStoreKHR = 4458
     CooperativeMatrixMulAddKHR = 4459
     CooperativeMatrixLengthKHR = 4460
+    ConstantCompositeReplicateEXT = 4461
+    SpecConstantCompositeReplicateEXT = 4462
     CompositeConstructReplicateEXT = 4463
 
 
@@ -93,6 +95,7 @@ class StorageClass(enum.IntEnum):
 
     Input = 1
     Workgroup = 4
+    Private = 6
     Function = 7
     PushConstant = 9
     StorageBuffer = 12
@@ -184,6 +187,8 @@ OP_NEEDS: Final[dict[int, Capability]] = {
     Op.CooperativeMatrixStoreKHR: Capability.CooperativeMatrixKHR,
     Op.CooperativeMatrixMulAddKHR: Capability.CooperativeMatrixKHR,
     Op.CooperativeMatrixLengthKHR: Capability.CooperativeMatrixKHR,
+    Op.ConstantCompositeReplicateEXT: Capability.ReplicatedCompositesEXT,
+    Op.SpecConstantCompositeReplicateEXT: Capability.ReplicatedCompositesEXT,
     Op.CompositeConstructReplicateEXT: Capability.ReplicatedCompositesEXT,
 }
 """Capabilities of instructions."""

@@ -61,21 +61,27 @@ def _splat(context: Context, memories: Memories, statement: Splat) -> None:
     context.values[statement.result] = _FORMS[statement.form](context, statement)
 
 
-def _splat_constant(context: Context, statement: Splat) -> int:
+def _splat_constant(context: Context, statement: Splat, op: Op = Op.ConstantComposite) -> int:
     scalar = context.scalar(statement.type.component, statement.bits)
-    return context.builder.constant_op(
-        Op.ConstantComposite, context.matrix_type(statement.type), scalar
-    )
+    return context.builder.constant_op(op, context.matrix_type(statement.type), scalar)
 
 
-def _splat_spec_constant(context: Context, statement: Splat) -> int:
+def _splat_constant_replicate(context: Context, statement: Splat) -> int:
+    return _splat_constant(context, statement, Op.ConstantCompositeReplicateEXT)
+
+
+def _splat_spec_constant(
+    context: Context, statement: Splat, op: Op = Op.SpecConstantComposite
+) -> int:
     component = statement.type.component
     scalar = context.spec_constant(
         context.component_type(component), component.bytes, 0, statement.bits
     )
-    return context.builder.global_op(
-        Op.SpecConstantComposite, context.matrix_type(statement.type), scalar
-    )
+    return context.builder.global_op(op, context.matrix_type(statement.type), scalar)
+
+
+def _splat_spec_constant_replicate(context: Context, statement: Splat) -> int:
+    return _splat_spec_constant(context, statement, Op.SpecConstantCompositeReplicateEXT)
 
 
 def _splat_null(context: Context, statement: Splat) -> int:
@@ -95,6 +101,13 @@ def _splat_initializer(context: Context, statement: Splat) -> int:
     return context.builder.value(Op.Load, type_id, variable)
 
 
+def _splat_private(context: Context, statement: Splat) -> int:
+    type_id = context.matrix_type(statement.type)
+    constant = _splat_constant(context, statement)
+    variable = context.builder.variable(StorageClass.Private, type_id, constant)
+    return context.builder.value(Op.Load, type_id, variable)
+
+
 def _splat_replicate(context: Context, statement: Splat) -> int:
     scalar = context.runtime_scalar(statement.type.component, statement.bits)
     return context.builder.value(
@@ -109,6 +122,9 @@ _FORMS: dict[Form, Callable[[Context, Splat], int]] = {
     Form.CONSTRUCT: _splat_construct,
     Form.INITIALIZER: _splat_initializer,
     Form.REPLICATE: _splat_replicate,
+    Form.CONSTANT_REPLICATE: _splat_constant_replicate,
+    Form.SPEC_CONSTANT_REPLICATE: _splat_spec_constant_replicate,
+    Form.PRIVATE: _splat_private,
 }
 
 
