@@ -1,0 +1,433 @@
+"""Strategies for matrix-vector products: combinations of types, shapes, operands, layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from hypothesis import strategies as st
+
+from cts.conversion import Converting, Hop, Region, Side, source
+from cts.device.protocol import DeviceInfo
+from cts.draw.recipes import SEEDS, exact_limits
+from cts.draw.vector import (
+    LAUNCHES,
+    LOAD_SPREADS,
+    MATRIX_UNIT,
+    NUMBERS,
+    STORE_SPREADS,
+    TAIL,
+    Area,
+    Draft,
+    areas,
+    lengths,
+)
+from cts.program.recipe import Pattern, Recipe
+from cts.program.records import VECTOR
+from cts.program.types import Component, Numbers, Storage
+from cts.program.vector import (
+    Bias,
+    MatrixLayout,
+    MatrixMul,
+    Opaque,
+    Place,
+    Spread,
+    VectorLoad,
+    VectorStore,
+    VectorType,
+    Weights,
+)
+from cts.program.vector_program import Launch, VectorProgram
+from cts.program.vector_records import MEMBERS
+from cts.subject import Subject
+from reference.component import Bits, bits_dtype, encode
+from reference.layout import poison
+from reference.operands import random_words, realise
+from reference.vector_layout import line_bytes, scatter, strided_bytes, strided_positions
+
+PACKED = {Component.SINT8_PACKED: Component.SINT8, Component.UINT8_PACKED: Component.UINT8}
+OPTIMAL = (MatrixLayout.INFERENCING_OPTIMAL, MatrixLayout.TRAINING_OPTIMAL)
+_FLOAT8 = (Component.FLOAT8_E4M3, Component.FLOAT8_E5M2)
+ELEMENTS = 1 << 16
+"""Most elements of all matrices that one example multiplies with, counted for each invocation."""
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """The component types of one record."""
+
+    input: Component
+    interpretation: Component
+    matrix: Component
+    bias: Component
+    result: Component
+    transpose: bool = False
+
+    @property
+    def packed(self) -> bool:
+        """Whether four components of the input are one component of its vector."""
+        return self.interpretation in PACKED
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the product is one of integers."""
+        return self.result.is_integer
+
+
+_C = Component
+REQUIRED: Mapping[str, tuple[Component, ...]] = {
+    "float16": (_C.FLOAT16,) * 5,
+    "packed": (_C.UINT32, _C.SINT8_PACKED, _C.SINT8, _C.SINT32, _C.SINT32),
+    "sint8": (_C.SINT8, _C.SINT8, _C.SINT8, _C.SINT32, _C.SINT32),
+    "float32_as_sint8": (_C.FLOAT32, _C.SINT8, _C.SINT8, _C.SINT32, _C.SINT32),
+    "float8_e4m3": (_C.FLOAT16, _C.FLOAT8_E4M3, _C.FLOAT8_E4M3, _C.FLOAT16, _C.FLOAT16),
+    "float8_e5m2": (_C.FLOAT16, _C.FLOAT8_E5M2, _C.FLOAT8_E5M2, _C.FLOAT16, _C.FLOAT16),
+}
+"""The required combinations, by the names that case ids have for them."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """A value of a ``record`` axis: one required combination, or all other listed ones."""
+
+    label: str
+    accepts: Callable[[Kinds], bool]
+
+
+def _is(types: tuple[Component, ...]) -> Callable[[Kinds], bool]:
+    return lambda kinds: _types(kinds) == types
+
+
+def _types(kinds: Kinds) -> tuple[Component, ...]:
+    return (kinds.input, kinds.interpretation, kinds.matrix, kinds.bias, kinds.result)
+
+
+def _other(*, integer: bool) -> Callable[[Kinds], bool]:
+    known = set(REQUIRED.values())
+    return lambda kinds: _types(kinds) not in known and kinds.is_integer is integer
+
+
+INTEGER_RECORDS = (
+    *(Family(name, _is(types)) for name, types in REQUIRED.items() if types[4].is_integer),
+    Family("other", _other(integer=True)),
+)
+FLOAT_RECORDS = (
+    *(Family(name, _is(types)) for name, types in REQUIRED.items() if types[4].is_float),
+    Family("other", _other(integer=False)),
+)
+RECORDS = (
+    *(Family(name, _is(types)) for name, types in REQUIRED.items()),
+    Family("other_integer", _other(integer=True)),
+    Family("other_float", _other(integer=False)),
+)
+
+
+def listed(info: DeviceInfo) -> tuple[Kinds, ...]:
+    """The records of a device as kinds, each once; those with types that the suite doesn't know
+    are left out."""
+    known = set(Component)
+    found: dict[tuple[Component, Component, Component, Component, Component], bool] = {}
+    for record in info.records.get(VECTOR, ()):
+        values = [record[member] for member in MEMBERS]
+        if not set(values) <= known:
+            continue
+        given, interpretation, matrix, bias, result = map(Component, values)
+        types = (given, interpretation, matrix, bias, result)
+        found[types] = found.get(types, False) or bool(record["transpose"])
+    return tuple(
+        Kinds(given, interpretation, matrix, bias, result, transpose)
+        for (given, interpretation, matrix, bias, result), transpose in found.items()
+    )
+
+
+def kinds_of(subject: Subject, family: Family) -> tuple[Kinds, ...]:
+    """The listed combinations of a family; not supported if there are none."""
+    found = tuple(kinds for kinds in listed(subject.info) if family.accepts(kinds))
+    subject.require(bool(found), f"no record of the kind {family.label}")
+    return found
+
+
+def layouts_of(kinds: Kinds) -> tuple[MatrixLayout, ...]:
+    """Layouts that a product may use (VUID-RuntimeSpirv-OpCooperativeVectorMatrixMulNV-10090)."""
+    return OPTIMAL if kinds.matrix in _FLOAT8 else tuple(MatrixLayout)
+
+
+# --- numbers ------------------------------------------------------------------------------------
+
+
+def _small(component: Component, rows: int, columns: int, seed: int, limit: int) -> Bits:
+    keep = 8 if seed % 3 else 5
+    pattern = Pattern.SMALL if seed else Pattern.ONES
+    made: Bits = realise(Recipe(pattern, seed, limit, keep), component, rows, columns, 1)[0]
+    return made
+
+
+def _ties(component: Component, rows: int, columns: int, seed: int) -> Bits:
+    """Floats that are hard to turn into 8-bit integers: halves, neighbours of halves, numbers
+    around and beyond the limits."""
+    words = random_words(seed, (rows, columns))
+    whole = (words % np.uint64(300)).astype(np.int64) - 150
+    part = np.array([0.0, 0.5, -0.5, 0.25, 0.49951171875, 0.50048828125])[
+        ((words >> np.uint64(16)) % np.uint64(6)).astype(np.int64)
+    ]
+    values = whole + part
+    wild = (words >> np.uint64(32)) % np.uint64(16) == 0
+    values = np.where(wild, np.sign(values) * 60000.0, values)
+    return encode(values, component)
+
+
+def _any_integers(component: Component, rows: int, columns: int, seed: int) -> Bits:
+    pattern = (Pattern.BITS, Pattern.SPECIALS, Pattern.SIGNED, Pattern.INDEX)[seed % 4]
+    made: Bits = realise(Recipe(pattern, seed), component, rows, columns, 1)[0]
+    return made
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """How operands are made: whether every float sum is exact, and the seeds."""
+
+    exact: bool
+    seeds: tuple[int, int, int]
+
+
+def given_bits(kinds: Kinds, k: int, count: int, numbering: Numbering) -> Bits:
+    """Input vectors [count, length]."""
+    seed = numbering.seeds[0]
+    if kinds.packed:
+        raw = _any_integers(PACKED[kinds.interpretation], count, -(-k // 4) * 4, seed)
+        return np.ascontiguousarray(raw).view("<u4")
+    if kinds.is_integer:
+        if kinds.input.is_float:
+            return _ties(kinds.input, count, k, seed)
+        return _any_integers(kinds.input, count, k, seed)
+    if numbering.exact:
+        top, _ = _limits(kinds, k)
+        return _small(kinds.input, count, k, seed, top)
+    return _rough(kinds.input, count, k, seed)
+
+
+def _limits(kinds: Kinds, k: int) -> tuple[int, int]:
+    return exact_limits(kinds.matrix, kinds.interpretation, kinds.bias, kinds.result, k)
+
+
+def _rough(component: Component, rows: int, columns: int, seed: int) -> Bits:
+    pattern = (Pattern.FULL, Pattern.HALVES, Pattern.POWERS)[seed % 3]
+    limit = 2 if component.bits == 8 else 3
+    made: Bits = realise(Recipe(pattern, seed, limit), component, rows, columns, 1)[0]
+    return made
+
+
+def matrix_bits(kinds: Kinds, m: int, k: int, numbering: Numbering) -> Bits:
+    """One matrix [M, K]."""
+    seed = numbering.seeds[1]
+    if kinds.is_integer:
+        return _any_integers(kinds.matrix, m, k, seed)
+    if numbering.exact:
+        return _small(kinds.matrix, m, k, seed, _limits(kinds, k)[0])
+    return _rough(kinds.matrix, m, k, seed)
+
+
+def bias_bits(kinds: Kinds, m: int, k: int, count: int, numbering: Numbering) -> Bits:
+    """Bias vectors [count, M]."""
+    seed = numbering.seeds[2]
+    if kinds.is_integer:
+        return _any_integers(kinds.bias, count, m, seed)
+    if numbering.exact:
+        return _small(kinds.bias, count, m, seed, _limits(kinds, k)[1])
+    return _rough(kinds.bias, count, m, seed)
+
+
+# --- plans --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A product for each invocation, with everything but the layout of the matrices decided."""
+
+    launch: Launch
+    kinds: Kinds
+    m: int
+    k: int
+    given: Area
+    bias: Area | None
+    result: Area
+    matrices: Area
+    """Which matrix each invocation takes; sizes and places follow from the layout."""
+    x: Bits
+    weights: Bits
+    """[matrices, M, K]."""
+    v: Bits | None
+    numbers: Numbers
+    specialized: frozenset[str] = frozenset()
+    storage: Storage = Storage.STORAGE_BUFFER
+
+    @property
+    def input_type(self) -> VectorType:
+        """The type of the input vector."""
+        length = -(-self.k // 4) if self.kinds.packed else self.k
+        return VectorType(self.kinds.input, length)
+
+    def load(self, draft: Draft) -> str:
+        """Add the input vectors and load them as ``x``."""
+        place = draft.vectors("x", self.given, self.x, self.kinds.input)
+        draft.body.append(VectorLoad("x", self.input_type, place))
+        return "x"
+
+    def multiply(
+        self, draft: Draft, result: str, given: str, weights: Weights, bias: Bias | None
+    ) -> MatrixMul:
+        """The product statement."""
+        kinds = self.kinds
+        signed = kinds.input.is_signed and not kinds.packed
+        return MatrixMul(
+            result,
+            VectorType(kinds.result, self.m),
+            given,
+            kinds.interpretation,
+            self.k,
+            weights,
+            bias,
+            signed,
+            kinds.result.is_signed,
+        )
+
+    def biases(self, draft: Draft, name: str = "v") -> Bias | None:
+        """Add the bias vectors."""
+        if self.bias is None or self.v is None:
+            return None
+        place = draft.vectors(name, self.bias, self.v, self.kinds.bias, self.storage)
+        return Bias(place, self.kinds.bias)
+
+    def draft(self) -> Draft:
+        """An empty program for this launch."""
+        return Draft(self.launch, numbers=self.numbers, specialized=self.specialized)
+
+    def build(
+        self,
+        converting: Converting,
+        layout: MatrixLayout,
+        *,
+        transpose: bool = False,
+        padding: int = 0,
+        host: bool = True,
+    ) -> tuple[VectorProgram, dict[str, bytes]]:
+        """The program with its matrices in ``layout``, and its inputs."""
+        draft = self.draft()
+        self.load(draft)
+        weights = self.place(draft, converting, layout, transpose, padding, host)
+        bias = self.biases(draft)
+        draft.body.append(self.multiply(draft, "y", "x", weights, bias))
+        self.store(draft)
+        return draft.program(), draft.inputs
+
+    def store(self, draft: Draft) -> None:
+        """Add the results' buffer and store ``y``."""
+        place = draft.vectors("y", self.result, None, self.kinds.result)
+        draft.body.append(VectorStore("y", place))
+
+    def place(
+        self,
+        draft: Draft,
+        converting: Converting,
+        layout: MatrixLayout,
+        transpose: bool = False,
+        padding: int = 0,
+        host: bool = True,
+        name: str = "w",
+    ) -> Weights:
+        """Add the matrices in ``layout``, those of an optimal one made by the device."""
+        stored = self.weights.transpose(0, 2, 1) if transpose else self.weights
+        kind = self.kinds.matrix
+        rows, columns = stored.shape[1:]
+        stride = 0
+        if layout.optimal:
+            regions = optimal_regions(converting, stored, kind, layout, host)
+            size = max(len(region.data) for region in regions)
+        else:
+            line = line_bytes(rows, columns, kind, layout)
+            stride = (-(-line // 16) + padding) * 16
+            size = strided_bytes(rows, columns, kind, layout, stride)
+        pitch = (-(-size // MATRIX_UNIT) + padding) * MATRIX_UNIT
+        base = self.matrices.base
+        image = poison(base + len(stored) * pitch + size + TAIL, salt=97)
+        for number, matrix in enumerate(stored):
+            start = base + number * pitch
+            if layout.optimal:
+                region = regions[number]
+                image[start : start + len(region.data)] = np.frombuffer(region.data, np.uint8)
+                draft.opaque.append(
+                    Opaque(
+                        name,
+                        start,
+                        len(region.data),
+                        kind,
+                        layout,
+                        rows,
+                        columns,
+                        np.ascontiguousarray(matrix.astype(bits_dtype(kind))).tobytes(),
+                    )
+                )
+            else:
+                at = start + strided_positions(rows, columns, layout, stride, kind.bytes)
+                scatter(image, at, matrix, kind)
+        pointee = Component.UINT8 if kind in _FLOAT8 else kind
+        draft.memory(name, pointee, image.tobytes(), self.storage)
+        index = replace(self.matrices.index, base=base, step=pitch)
+        return Weights(Place(name, index), kind, layout, stride, transpose)
+
+
+def optimal_regions(
+    converting: Converting, matrices: Bits, kind: Component, layout: MatrixLayout, host: bool
+) -> list[Region]:
+    """Matrices [n, rows, columns] in an optimal layout, as the device makes it."""
+    rows, columns = matrices.shape[1:]
+    plain = Side(kind, MatrixLayout.ROW_MAJOR, (columns + 1) * kind.bytes)
+    hops = [Hop(source(rows, columns, plain, one), Side(kind, layout)) for one in matrices]
+    return converting.run(hops, host=host)
+
+
+# --- strategies ---------------------------------------------------------------------------------
+
+
+def matrix_spreads(count: int, elements: int) -> tuple[Spread, ...]:
+    """Spreads of matrices that keep their number bearable."""
+    spreads = [Spread.UNIFORM, Spread.TABLE, Spread.CLUSTERED]
+    if count * elements <= ELEMENTS:
+        spreads += [Spread.INVOCATION, Spread.REVERSED]
+    return tuple(spreads)
+
+
+@st.composite
+def plans(
+    draw: st.DrawFn,
+    info: DeviceInfo,
+    choices: Sequence[Kinds],
+    *,
+    exact: bool = True,
+    launches: Sequence[Launch] = LAUNCHES,
+    spreads: Sequence[Spread] | None = None,
+    most: int = 1 << 30,
+    bias: bool | None = None,
+) -> Plan:
+    """A product of one of the combinations."""
+    kinds = draw(st.sampled_from(tuple(choices)), label="record")
+    launch = draw(st.sampled_from(tuple(launches)), label="launch")
+    m, k = draw(lengths(info, most), label="M"), draw(lengths(info, most), label="K")
+    while launch.invocations * m * k > ELEMENTS * 16:
+        m, k = max(1, m // 2), max(1, k // 2)
+    seeds = tuple(draw(SEEDS, label="seed") for _ in range(3))
+    numbering = Numbering(exact, (seeds[0], seeds[1], seeds[2]))
+    length = -(-k // 4) if kinds.packed else k
+    given = draw(areas(launch, length * kinds.input.bytes, LOAD_SPREADS))
+    result = draw(areas(launch, m * kinds.result.bytes, STORE_SPREADS))
+    chosen = spreads or matrix_spreads(launch.invocations, m * k)
+    matrices = draw(areas(launch, MATRIX_UNIT, chosen, unit=MATRIX_UNIT, most=4, pitch=MATRIX_UNIT))
+    added, v = None, None
+    if draw(st.booleans(), label="bias") if bias is None else bias:
+        added = draw(areas(launch, m * kinds.bias.bytes, LOAD_SPREADS))
+        v = bias_bits(kinds, m, k, added.slots, numbering)
+    weights = matrix_bits(kinds, matrices.slots * m, k, numbering).reshape(matrices.slots, m, k)
+    x = given_bits(kinds, k, given.slots, numbering)
+    numbers = draw(NUMBERS, label="numbers")
+    return Plan(launch, kinds, m, k, given, added, result, matrices, x, weights, v, numbers)
