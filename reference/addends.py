@@ -305,8 +305,7 @@ class Addends:
         grid = max(math.frexp(largest)[1] - self.plan.collapse, self.plan.minimum_exponent)
         if self.finest < grid:
             return False
-        steps = self.c * 2.0**-grid
-        return bool((steps == np.rint(steps)).all())
+        return bool(_whole(self.c, self.c * 2.0**-grid).all())
 
     def _on_grids(self) -> Flags:
         """The same for every element with a grid of its own."""
@@ -317,8 +316,7 @@ class Addends:
         )
         fits = self.fineness <= finest
         if self.c.any() and fits.any():
-            steps = self.c * finest
-            fits &= steps == np.rint(steps)
+            fits &= _whole(self.c, self.c * finest)
         return fits
 
     def _alone(self, fits: Flags) -> Flags:
@@ -343,6 +341,12 @@ class Addends:
         for flag in found[1:]:
             result = result | flag
         return np.broadcast_to(result, self.shape)
+
+
+def _whole(c: Floats, steps: Floats) -> Flags:
+    """Where C, given in steps of a grid, is a whole number of them; one that underflows is not."""
+    whole: Flags = (steps == np.rint(steps)) & ((steps != 0) | (c == 0))
+    return whole
 
 
 def addends(chain: FloatSum, plan: Adder) -> Addends:
