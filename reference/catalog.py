@@ -14,7 +14,7 @@ from cts.program.controls import WIDTHS, Control, Mode
 from cts.program.model import Component, Scope
 from cts.program.records import FLEXIBLE, KHR, NV, PROPERTIES2, VECTOR
 from cts.program.requires import CAPABILITIES, FLEXIBLE_DIMENSIONS, NEEDS
-from reference import vector_info
+from reference import stage_info, vector_info
 
 Record = Mapping[str, int]
 Types = tuple[Component, Component, Component, Component]
@@ -167,6 +167,7 @@ EXTENSIONS: Mapping[str, int] = {
     "VK_NV_cooperative_vector": 4,
     "VK_NV_cooperative_matrix_decode_vector": 1,
     "VK_QCOM_cooperative_matrix_conversion": 1,
+    **stage_info.EXTENSIONS,
 }
 
 _MATRIX2 = (
@@ -182,6 +183,7 @@ FEATURES: frozenset[str] = frozenset(
     {
         *(need.feature for need in CAPABILITIES.values() if need.feature is not None),
         *(need.feature for need in NEEDS.values() if need.feature is not None),
+        *stage_info.FEATURES,
         *([FLEXIBLE_DIMENSIONS.feature] if FLEXIBLE_DIMENSIONS.feature is not None else []),
         *(f"VkPhysicalDeviceCooperativeMatrix2FeaturesNV.{name}" for name in _MATRIX2),
         "VkPhysicalDeviceCooperativeMatrixFeaturesKHR.cooperativeMatrix",
@@ -228,4 +230,5 @@ PROPERTIES: Mapping[str, object] = {
     "VkPhysicalDeviceFloatControlsProperties.roundingModeIndependence": 1,
     **{Control(mode, width).property: 1 for mode in Mode for width in WIDTHS},
     **vector_info.PROPERTIES,
+    **stage_info.PROPERTIES,
 }

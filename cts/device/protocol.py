@@ -27,14 +27,44 @@ class BufferData:
 
 
 @dataclass(frozen=True)
+class StageModule:
+    """A fixed shader that the one under test needs beside it; the entry point is ``main``."""
+
+    stage: int
+    """VkShaderStageFlagBits."""
+    words: bytes
+
+
+@dataclass(frozen=True)
+class Staging:
+    """What runs ``Dispatch.words`` in another stage than compute."""
+
+    kind: str
+    """``draw``: vkCmdDraw, ``mesh``: vkCmdDrawMeshTasksEXT, ``rays``: vkCmdTraceRaysKHR."""
+    stage: int
+    """VkShaderStageFlagBits of ``Dispatch.words``."""
+    companions: tuple[StageModule, ...] = ()
+    topology: int = 0
+    """VkPrimitiveTopology of a draw; a patch has one control point."""
+    extent: tuple[int, int] = (0, 0)
+    """Width and height of what is drawn to, which has no attachment; zeros: primitives are
+    discarded before rasterization."""
+    scene: str = ""
+    """What rays meet at z = 1, all around x = y = 0: ``triangles``, ``boxes`` (of 1 to 2), or
+    nothing. Its address is in the push constants after those of the buffers."""
+
+
+@dataclass(frozen=True)
 class Dispatch:
-    """Run one compute shader once (``repeat`` times, with the buffers reset in between, when
-    asked), and bring back every buffer."""
+    """Run one shader, a compute shader unless ``staging`` says otherwise, once (``repeat``
+    times, with the buffers reset in between, when asked), and bring back every buffer."""
 
     words: bytes
     """The SPIR-V module, little-endian words; the entry point is ``main``."""
     buffers: tuple[BufferData, ...]
     workgroups: tuple[int, int, int]
+    """Workgroups of a compute, task or mesh shader; (vertices, instances, 1) of a draw; width,
+    height and depth of a trace."""
     features: tuple[str, ...] = ()
     """``VkPhysicalDeviceXFeatures.member`` names to enable, sorted; nothing else is enabled."""
     extensions: tuple[str, ...] = ()
@@ -43,6 +73,7 @@ class Dispatch:
     """(SpecId, size in bytes, unsigned value)."""
     required_subgroup_size: int | None = None
     repeat: int = 1
+    staging: Staging | None = None
     program: Program | VectorProgram | None = None
     """Where the module came from. The reference device and mutants run this; a Vulkan device
     runs ``words``."""

@@ -23,6 +23,8 @@ from cts.device.protocol import (
     Query,
     Reply,
     Request,
+    StageModule,
+    Staging,
 )
 
 _MATRIX = ("component", "layout", "stride", "size", "offset")
@@ -42,7 +44,12 @@ def encode_request(request: Request) -> Frame:
                 "repeat": request.repeat,
                 "physical": [one.physical for one in request.buffers],
             }
-            return Frame(header, (request.words, *(one.data for one in request.buffers)))
+            companions: tuple[bytes, ...] = ()
+            if request.staging is not None:
+                header["staging"] = _staging_data(request.staging)
+                companions = tuple(one.words for one in request.staging.companions)
+            data = (one.data for one in request.buffers)
+            return Frame(header, (request.words, *companions, *data))
         case Query():
             return Frame({"kind": "query", **_fields(request)})
         case Convert():
@@ -170,6 +177,10 @@ def _conversion(data: Any) -> Conversion:
 
 
 def _dispatch(header: Mapping[str, Any], blobs: tuple[bytes, ...]) -> Dispatch:
+    staging = None
+    if "staging" in header:
+        staging = _staging(get(header, "staging", dict), blobs[1:])
+        blobs = blobs[:1] + blobs[1 + len(staging.companions) :]
     words, *buffers = blobs
     x, y, z = _numbers(header, "workgroups")
     size = header.get("required_subgroup_size")
@@ -189,6 +200,27 @@ def _dispatch(header: Mapping[str, Any], blobs: tuple[bytes, ...]) -> Dispatch:
         specialization=tuple(specialization),
         required_subgroup_size=None if size is None else get(header, "required_subgroup_size", int),
         repeat=get(header, "repeat", int),
+        staging=staging,
+    )
+
+
+def _staging_data(staging: Staging) -> dict[str, Any]:
+    return {**_fields(staging), "companions": [one.stage for one in staging.companions]}
+
+
+def _staging(data: Mapping[str, Any], blobs: tuple[bytes, ...]) -> Staging:
+    stages = _numbers(data, "companions")
+    width, height = _numbers(data, "extent")
+    return Staging(
+        kind=get(data, "kind", str),
+        stage=get(data, "stage", int),
+        companions=tuple(
+            StageModule(stage, words)
+            for stage, words in zip(stages, blobs[: len(stages)], strict=True)
+        ),
+        topology=get(data, "topology", int),
+        extent=(width, height),
+        scene=get(data, "scene", str),
     )
 
 

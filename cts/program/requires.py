@@ -80,6 +80,14 @@ CAPABILITIES: Final[dict[str, Need]] = {
     "SignedZeroInfNanPreserve": Need(),
     "RoundingModeRTE": Need(),
     "RoundingModeRTZ": Need(),
+    # A stage needs more than its capability: STAGE_NEEDS.
+    "Geometry": Need(_CORE + "geometryShader"),
+    "Tessellation": Need(_CORE + "tessellationShader"),
+    "MeshShadingEXT": Need(None, "VK_EXT_mesh_shader"),
+    "RayTracingKHR": Need(
+        "VkPhysicalDeviceRayTracingPipelineFeaturesKHR.rayTracingPipeline",
+        "VK_KHR_ray_tracing_pipeline",
+    ),
     # Several extensions have these; which of them a module means is one of its NEEDS.
     "CooperativeMatrixReductionsEXT": Need(),
     "CooperativeMatrixConversionsNV": Need(),
@@ -123,6 +131,26 @@ NEEDS: Final[dict[str, Need]] = {
 }
 """Needs of the pipeline that no capability stands for."""
 
+_MESH = "VkPhysicalDeviceMeshShaderFeaturesEXT."
+
+STAGE_NEEDS: Final[dict[str, Need]] = {
+    # VUID-RuntimeSpirv-NonWritable-06340 and -06341
+    "VertexStores": Need(_CORE + "vertexPipelineStoresAndAtomics"),
+    "FragmentStores": Need(_CORE + "fragmentStoresAndAtomics"),
+    "Rendering": Need(_V13 + "dynamicRendering"),
+    "TaskShader": Need(_MESH + "taskShader", "VK_EXT_mesh_shader"),
+    "MeshShader": Need(_MESH + "meshShader", "VK_EXT_mesh_shader"),
+    "AccelerationStructure": Need(
+        "VkPhysicalDeviceAccelerationStructureFeaturesKHR.accelerationStructure",
+        "VK_KHR_acceleration_structure",
+    ),
+    "AccelerationStructures": Need(None, "VK_KHR_acceleration_structure"),
+    "DeferredHostOperations": Need(None, "VK_KHR_deferred_host_operations"),
+    "AddressedTables": Need(_V12 + "bufferDeviceAddress"),
+}
+"""What pipelines of other stages than compute need: to store to buffers, to draw without a render
+pass, and shader binding tables with what VK_KHR_ray_tracing_pipeline depends on."""
+
 _VERSION_OF_STRUCTURE = {_V11: (1, 2), _V12: (1, 2), _V13: (1, 3)}
 
 
@@ -160,7 +188,7 @@ def requirements(module: Module) -> Requires:
     return combine(
         Requires(),
         *(CAPABILITIES[name] for name in module.capabilities),
-        *(NEEDS[name] for name in module.needs),
+        *((NEEDS | STAGE_NEEDS)[name] for name in module.needs),
     )
 
 

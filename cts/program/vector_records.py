@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from cts.device.protocol import DeviceInfo
 from cts.program.records import VECTOR
+from cts.program.stages import stage_reasons
 from cts.program.types import Component, Storage
-from cts.program.vector import MatrixMul, OuterProduct, ReduceSum, VectorType
+from cts.program.vector import MatrixMul, OuterProduct, ReduceSum, Stage, VectorType
 from cts.program.vector_program import VectorProgram, walk_vectors
 
 PROPERTIES = "VkPhysicalDeviceCooperativeVectorPropertiesNV."
@@ -67,7 +68,8 @@ def _reasons(program: VectorProgram, info: DeviceInfo) -> Iterator[str]:
         if not any(matches(record, product, program) for record in records):
             yield f"no record for the product {_product_text(product, program)}"
     yield from _training(program, info)
-    yield from _limits(program, info)
+    limits = _limits if program.stage is Stage.COMPUTE else stage_reasons
+    yield from limits(program, info)
 
 
 def _product_text(product: MatrixMul, program: VectorProgram) -> str:

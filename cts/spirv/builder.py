@@ -37,6 +37,10 @@ class Builder(Declarations):
         super().__init__()
         self.block = 0
         """Label of the block that instructions go to, for OpPhi."""
+        self.model: int = spv.EXECUTION_MODEL_GLCOMPUTE
+        """The execution model of the entry point."""
+        self.ending: tuple[int, ...] = (1 << 16 | Op.Return,)
+        """The words of the instruction that ends ``main``."""
         self._locals: list[int] = []
         self._code: list[int] = []
         self._functions: list[int] = []
@@ -184,7 +188,7 @@ class Builder(Declarations):
             words += ((len(text) + 2) << 16 | vector.Op.ExtInstImport, identity, *text)
         words += (3 << 16 | Op.MemoryModel, addressing, spv.MEMORY_MODEL_VULKAN)
         entry = [
-            spv.EXECUTION_MODEL_GLCOMPUTE,
+            self.model,
             self._main,
             *string_words("main"),
             *self._interface,
@@ -197,6 +201,6 @@ class Builder(Declarations):
         words += (2 << 16 | Op.Label, self._entry_block)
         words += self._locals
         words += self._code
-        words += (1 << 16 | Op.Return, 1 << 16 | Op.FunctionEnd)
+        words += (*self.ending, 1 << 16 | Op.FunctionEnd)
         words += self._functions
         return struct.pack(f"<{len(words)}I", *words)

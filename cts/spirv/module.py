@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Module:
-    """The words of one compute shader, entry point ``main``, and the facts recorded with them."""
+    """The words of one shader, entry point ``main``, and the facts recorded with them."""
 
     words: bytes
     """Little-endian 32-bit words."""

@@ -8,7 +8,9 @@ from cts.device.protocol import BufferData, DeviceInfo, Dispatch
 from cts.program.model import Grid, Program, Storage
 from cts.program.records import record_needs
 from cts.program.requires import NEEDS, combine, requirements
+from cts.program.vector import Stage
 from cts.program.vector_program import VectorProgram
+from cts.spirv.companions import stand
 from cts.spirv.declarations import VERSION_1_6
 from cts.spirv.lower import lower
 from cts.spirv.vector import lower_vector
@@ -45,6 +47,10 @@ def dispatch(
         physical = buffer.storage is Storage.PHYSICAL_STORAGE_BUFFER
         buffers.append(BufferData(inputs[buffer.name], physical))
     module = lower_vector(program) if isinstance(program, VectorProgram) else lower(program)
+    dispatched, staging = (workgroups, 1, 1), None
+    if isinstance(program, VectorProgram) and program.stage is not Stage.COMPUTE:
+        standing = stand(program.stage, program.grid, len(module.physical))
+        dispatched, staging = standing.workgroups, standing.staging
     if module.parameters:
         buffers.append(BufferData(module.parameters))
     requires = requirements(module)
@@ -59,10 +65,11 @@ def dispatch(
     return Dispatch(
         words=module.words,
         buffers=tuple(buffers),
-        workgroups=(workgroups, 1, 1),
+        workgroups=dispatched,
         features=tuple(sorted(requires.features)),
         extensions=tuple(sorted(requires.extensions)),
         specialization=module.specialization,
         required_subgroup_size=required,
+        staging=staging,
         program=program,
     )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from cts.program.flow import Through
+from cts.program.stages import WITH_WORKGROUPS
 from cts.program.vector import (
     MatrixLayout,
     MatrixMul,
@@ -20,12 +21,13 @@ from cts.program.vector import (
     VectorStore,
     Weights,
 )
-from cts.program.vector_program import Exit, If, Loop, VectorProgram, VectorStatement
+from cts.program.vector_program import Exit, Helpers, If, Loop, VectorProgram, VectorStatement
 from cts.spirv import flow, vector_values
 from cts.spirv import opcodes as spv
 from cts.spirv.core import Op as Core
 from cts.spirv.module import Module
 from cts.spirv.opcodes import Op
+from cts.spirv.stages import STAGE_NEEDS, demand_stage
 from cts.spirv.vector_context import VectorContext, VectorMemories
 from cts.spirv.vector_opcodes import EXTENSION, Capability, Operands
 from cts.spirv.vector_opcodes import Op as Vector
@@ -41,20 +43,27 @@ def lower_vector(program: VectorProgram) -> Module:
     strides, thresholds, round counts and tables alone give the same words, so a driver's
     pipeline can be used again.
     """
+    demand_stage(program)
     context = VectorContext(program)
     builder = context.builder
     builder.begin()
-    _local_size(context)
+    context.shell.open()
+    if program.stage in WITH_WORKGROUPS:
+        _local_size(context)
     memories = VectorMemories(context)
 
     def lower_all(body: Iterable[Any]) -> None:
         for statement in body:
             _LOWERINGS[type(statement)](context, memories, statement)
 
+    def whole() -> None:
+        memories.copy_in()
+        lower_all(program.body)
+        memories.copy_out()
+
     context.lower = lower_all
-    memories.copy_in()
-    lower_all(program.body)
-    memories.copy_out()
+    context.shell.run(whole)
+    context.needs.update(STAGE_NEEDS.get(program.stage, ()))
     words = builder.finish()
     return Module(
         words=words,
@@ -240,6 +249,20 @@ def _exit(context: VectorContext, memories: VectorMemories, it: Exit) -> None:
     builder.label(after)
 
 
+def _helpers(context: VectorContext, memories: VectorMemories, it: Helpers) -> None:
+    builder = context.builder
+    condition = context.shell.helper()
+    if condition is None:
+        return
+    inside, after = builder.new_id(), builder.new_id()
+    builder.emit(Core.SelectionMerge, after, 0)
+    builder.emit(Op.BranchConditional, condition, inside, after)
+    builder.label(inside)
+    context.lower(_statements(it.body))
+    builder.emit(Op.Branch, after)
+    builder.label(after)
+
+
 def _type(context: VectorContext, name: str) -> int:
     return context.value_type(context.type_of(name))
 
@@ -258,6 +281,7 @@ _LOWERINGS: dict[Any, Callable[[Any, Any, Any], None]] = {
     If: _if,
     Loop: _loop,
     Exit: _exit,
+    Helpers: _helpers,
     Through: flow.LOWERINGS[Through],
     **vector_values.LOWERINGS,
 }

@@ -15,6 +15,7 @@ from cts.spirv.context import Context
 from cts.spirv.declarations import VERSION_1_6
 from cts.spirv.memory import Memories
 from cts.spirv.opcodes import BuiltIn, Memory, Op, StorageClass
+from cts.spirv.stages import Shell
 
 _ALIGNMENT = 16
 """What Pointer and Offset of a load and a store have to be multiples of
@@ -32,6 +33,7 @@ class VectorContext(Context):
         self.builder.version = VERSION_1_6  # SPV_NV_cooperative_vector requires it.
         self.needs = set()
         self._vector_types: dict[VectorType, int] = {}
+        self.shell = Shell(self.builder, program.stage, program.grid)
 
     # --- types ------------------------------------------------------------------------------
 
@@ -68,6 +70,10 @@ class VectorContext(Context):
 
     # --- numbers ----------------------------------------------------------------------------
 
+    def builtin(self, which: BuiltIn) -> int:
+        """The value of a built-in, which the surroundings of the body may use too."""
+        return self.shell.builtin(which)
+
     def index(self, index: Index, in_workgroup: bool = False) -> int:
         """A number that each invocation works out for itself."""
         if index.spread is Spread.UNIFORM:
@@ -79,14 +85,12 @@ class VectorContext(Context):
     def _spread(self, index: Index, in_workgroup: bool) -> int:
         builder = self.builder
         grid = self.vectors.grid
-        invocation = self.builtin(BuiltIn.LocalInvocationIndex)
-        count = grid.local_size
-        if not in_workgroup:
+        if in_workgroup:
+            count = grid.local_size
+            invocation = self.builtin(BuiltIn.LocalInvocationIndex)
+        else:
             count = grid.invocations
-            before = builder.value(
-                Op.IMul, self.u32, self.builtin(BuiltIn.WorkgroupId), self.local_size()
-            )
-            invocation = builder.value(Op.IAdd, self.u32, before, invocation)
+            invocation = self.shell.number(self.local_size())
         match index.spread:
             case Spread.CLUSTERED:
                 return builder.value(core.Op.UDiv, self.u32, invocation, self.number(index.cluster))

@@ -17,7 +17,7 @@ from cts.program.requires import (
     missing,
     requirements,
 )
-from cts.spirv import extended, vector_opcodes
+from cts.spirv import extended, stage_opcodes, vector_opcodes
 from cts.spirv.lower import lower
 from cts.spirv.opcodes import Capability
 from tests.program.devices import INFO, without
@@ -32,7 +32,12 @@ def registry():  # type: ignore[no-untyped-def]
 def test_every_capability_of_the_builder_has_a_row() -> None:
     known = {
         capability.name
-        for capability in (*Capability, *extended.Capability, *vector_opcodes.Capability)
+        for capability in (
+            *Capability,
+            *extended.Capability,
+            *vector_opcodes.Capability,
+            *stage_opcodes.Capability,
+        )
     }
     assert set(CAPABILITIES) == known
 
