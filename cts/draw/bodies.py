@@ -50,6 +50,8 @@ class Around:
     required: int | None = None
     """The subgroup size that is asked for; the device's default if None."""
     tiles: int = 32
+    subgroups: int = 1
+    """The least in a workgroup, where so many fit."""
 
 
 PLAIN = Around()
@@ -79,14 +81,17 @@ def spaces(
     inputs: Mapping[str, Input],
     outputs: Mapping[str, MatrixType],
     around: Around = PLAIN,
+    extra: Sequence[Slot] = (),
 ) -> Memory:
-    """Places for inputs (``a.in``) and outputs (``a.out``)."""
+    """Places for inputs (``a.in``), outputs (``a.out``) and what is ``extra``."""
     slots = [
         Slot(f"{name}.in", it.matrix, False, it.layouts, it.styles, storage=it.storage)
         for name, it in inputs.items()
     ]
     slots += [Slot(f"{name}.out", matrix, stores=True) for name, matrix in outputs.items()]
-    memory = draw(memories(info, slots, around.tiles, size=around.required))
+    slots += extra
+    drawn = memories(info, slots, around.tiles, size=around.required, least=around.subgroups)
+    memory = draw(drawn)
     grid: Grid = memory.grid
     if around.required is not None:
         grid = replace(grid, required=True)
@@ -121,6 +126,15 @@ def part(address: Address, matrix: MatrixType, kind: Pointee, down: int, across:
         lines, along = along, lines
     offset = lines * address.stride + along * matrix.component.bytes // kind.bytes
     return replace(address, offset=address.offset + offset)
+
+
+def stepping(memory: Memory, slot: str, matrix: MatrixType, across: bool = False) -> Address:
+    """The address of ``matrix`` in a slot that holds several, below each other or ``across``, one
+    for each iteration of a loop."""
+    buffer, address = memory.places[slot]
+    down, along = (0, 1) if across else (1, 0)
+    moved = part(address, matrix, buffer.pointee, down, along)
+    return replace(address, step=moved.offset - address.offset)
 
 
 def enlarged(matrix: MatrixType, down: int, across: int) -> MatrixType:

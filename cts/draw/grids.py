@@ -24,9 +24,10 @@ def grids(
     subgroups: int = MAX_SUBGROUPS,
     baked: bool = False,
     size: int | None = None,
+    least: int = 1,
 ) -> Grid:
-    """One to ``subgroups`` full subgroups of ``size`` invocations (the device's default if None)
-    in each of a few workgroups, at most ``tiles`` in all.
+    """``least`` to ``subgroups`` full subgroups of ``size`` invocations (the device's default if
+    None) in each of a few workgroups, at most ``tiles`` in all.
 
     The number of subgroups is part of the module; that of workgroups is too where it is
     ``baked`` into literal pitches. Most examples are large, since a dispatch costs the same for
@@ -40,7 +41,8 @@ def grids(
         int(limits["VkPhysicalDeviceLimits.maxComputeWorkGroupSize"][0]) // size,
         tiles,
     )
-    count = shape.pick(draw, "subgroups", [n for n in (1, 2, 3, 4, 5, 8) if n <= most])
+    counts = [n for n in (1, 2, 3, 4, 5, 8) if least <= n <= most]
+    count = shape.pick(draw, "subgroups", counts or [most])
     groups = [n for n in _GROUPS if n * count <= tiles]
     if baked:
         return Grid(shape.pick(draw, "workgroups", groups), count, size)

@@ -113,16 +113,18 @@ def memories(
     tiles: int,
     *,
     size: int | None = None,
+    least: int = 1,
 ) -> Memory:
     """A :class:`Memory` for ``slots``, with at most ``tiles`` tiles in all, for subgroups of
-    ``size`` (the device's default if None)."""
+    ``size`` (the device's default if None), ``least`` in a workgroup where so many fit."""
     shape = draw(shapes())
     numbers = shape.pick(draw, "numbers", NUMBERS)
     baked = numbers is not Numbers.BUFFER
     shared = [slot for slot in slots if slot.storage is Storage.WORKGROUP]
     most = _shared_limit(info, shared) if shared else MAX_SUBGROUPS
     limit = min(most, MAX_SUBGROUPS)
-    grid = draw(grids(info, shape, tiles=tiles, subgroups=limit, baked=baked, size=size))
+    drawn = grids(info, shape, tiles=tiles, subgroups=limit, baked=baked, size=size, least=least)
+    grid = draw(drawn)
     room = int(info.properties["VkPhysicalDeviceLimits.maxComputeSharedMemorySize"])
     reserve = sum(_bytes(slot, Layout.ROW_MAJOR, Style.TIGHT, grid.subgroups) for slot in shared)
     places = {}
