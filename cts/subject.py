@@ -151,23 +151,36 @@ class Subject:
             raise _failed(reply)
         return reply
 
-    def run(self, program: judge.AnyProgram, operands: Operands, *, repeat: int = 1) -> list[bytes]:
+    def run(
+        self,
+        program: judge.AnyProgram,
+        operands: Operands,
+        *,
+        repeat: int = 1,
+        info: DeviceInfo | None = None,
+    ) -> list[bytes]:
         """Run ``program`` and return its buffers, for relations that the case checks itself.
-        NotSupported where the device lacks something."""
-        evidence = self._prepare(program, operands, repeat)
+        NotSupported where the device lacks something. ``info``: as for :meth:`check`."""
+        evidence = self._prepare(program, operands, repeat, info or self.info)
         return list(self._execute(evidence).buffers)
 
     def check(
-        self, program: judge.AnyProgram, operands: Operands, *, repeat: int = 1
+        self,
+        program: judge.AnyProgram,
+        operands: Operands,
+        *,
+        repeat: int = 1,
+        info: DeviceInfo | None = None,
     ) -> list[bytes]:
         """Run ``program``, judge every byte of every buffer by the oracle, and return the
         buffers. The oracle comes first, so that nothing that it finds invalid reaches a driver.
 
         Raises NotSupported where the device lacks something, and the worst violation as a
         finding. With ``repeat`` the dispatch runs so many times on the same inputs, and results
-        that differ are a finding too.
+        that differ are a finding too. ``info`` is what the support of ``program`` is matched
+        with, where the case asked for other lists than the device gives of itself.
         """
-        prepared = self._prepare(program, operands, repeat)
+        prepared = self._prepare(program, operands, repeat, info or self.info)
         evidence = dataclasses.replace(prepared, judged=True)
         with self.tally.time("oracle"):
             expected = judge.expect(program, evidence.inputs)
@@ -234,17 +247,19 @@ class Subject:
 
     # --- inside ---------------------------------------------------------------------------
 
-    def _prepare(self, program: judge.AnyProgram, operands: Operands, repeat: int) -> Evidence:
+    def _prepare(
+        self, program: judge.AnyProgram, operands: Operands, repeat: int, info: DeviceInfo
+    ) -> Evidence:
         with self.tally.time("lower"):
             judge.demand_valid(program)
-            reason = judge.unsupported(program, self.info)
+            reason = judge.unsupported(program, info)
         if reason is not None:
             raise NotSupported(reason)
         with self.tally.time("operands"):
             inputs = judge.images(program, operands)
         with self.tally.time("lower"):
-            request = judge.request(program, inputs, self.info, repeat)
-            lacking = judge.lacking(request, self.info)
+            request = judge.request(program, inputs, info, repeat)
+            lacking = judge.lacking(request, info)
         if lacking:
             raise NotSupported("; ".join(lacking))
         return Evidence(request, operands, inputs)
