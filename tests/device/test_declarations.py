@@ -12,7 +12,16 @@ import pytest
 import vulkan_object
 
 from cts.device import results
-from cts.device.vulkan import convert, instance, logical, memory, pipelines, queries, recorder
+from cts.device.vulkan import (
+    convert,
+    instance,
+    logical,
+    memory,
+    pipelines,
+    queries,
+    recorder,
+    shaders,
+)
 from cts.device.vulkan.api import Api
 from cts.device.vulkan.declarations import (
     INPUTS,
@@ -158,8 +167,8 @@ CONSTANTS = {
     "VkMemoryAllocateInfo": memory._MEMORY_ALLOCATE_INFO,
     "VkMemoryAllocateFlagsInfo": memory._MEMORY_ALLOCATE_FLAGS_INFO,
     "VkBufferDeviceAddressInfo": memory._BUFFER_DEVICE_ADDRESS_INFO,
-    "VkShaderModuleCreateInfo": pipelines._SHADER_MODULE_CREATE_INFO,
-    "VkPipelineShaderStageCreateInfo": pipelines._STAGE_CREATE_INFO,
+    "VkShaderModuleCreateInfo": shaders._SHADER_MODULE_CREATE_INFO,
+    "VkPipelineShaderStageCreateInfo": shaders._STAGE_CREATE_INFO,
     "VkComputePipelineCreateInfo": pipelines._COMPUTE_PIPELINE_CREATE_INFO,
     "VkPipelineLayoutCreateInfo": pipelines._PIPELINE_LAYOUT_CREATE_INFO,
     "VkDescriptorSetLayoutCreateInfo": pipelines._SET_LAYOUT_CREATE_INFO,

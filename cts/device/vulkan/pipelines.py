@@ -1,19 +1,18 @@
-"""Compute pipelines and their layouts, kept by what they were made from."""
+"""Pipelines and their layouts, kept by what they were made from."""
 
 from __future__ import annotations
 
 import hashlib
 import struct
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cts.device.vulkan.api import check
 from cts.device.vulkan.logical import Logical
+from cts.device.vulkan.shaders import Shader, Specialization, fill, modules
 
-_SHADER_MODULE_CREATE_INFO = 16
-_STAGE_CREATE_INFO = 18
 _COMPUTE_PIPELINE_CREATE_INFO = 29
 _PIPELINE_LAYOUT_CREATE_INFO = 30
 _SET_LAYOUT_CREATE_INFO = 32
@@ -21,7 +20,7 @@ _POOL_CREATE_INFO = 33
 _SET_ALLOCATE_INFO = 34
 _WRITE_SET = 35
 _REQUIRED_SIZE_CREATE_INFO = 1000225001
-_COMPUTE_STAGE = 0x20
+COMPUTE_STAGE = 0x20
 _STORAGE_BUFFER = 7
 _REQUIRE_FULL_SUBGROUPS = 2
 
@@ -46,6 +45,16 @@ class Layout:
     bindings: tuple[int, ...]
     physical: int
     """Number of device addresses in the push constants."""
+    stages: int
+    """VkShaderStageFlags of the stages that use it."""
+
+
+def key_of(shaders: Sequence[Shader]) -> tuple[Any, ...]:
+    """Equal for shaders that are equal."""
+    return tuple(
+        (one.stage, hashlib.blake2b(one.words, digest_size=16).digest(), one.specialization)
+        for one in shaders
+    )
 
 
 def needs_full_subgroups(words: bytes) -> bool:
@@ -74,11 +83,14 @@ class Pipelines:
         self._layouts: OrderedDict[tuple[Any, ...], Layout] = OrderedDict()
         self._pipelines: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
-    def layout(self, bindings: tuple[int, ...], physical: int) -> Layout:
-        """The layout with storage buffers at ``bindings`` and ``physical`` addresses."""
-        key = (bindings, physical)
+    def layout(
+        self, bindings: tuple[int, ...], physical: int, stages: int = COMPUTE_STAGE
+    ) -> Layout:
+        """The layout with storage buffers at ``bindings`` and ``physical`` addresses, for
+        ``stages``."""
+        key = (bindings, physical, stages)
         if key not in self._layouts:
-            self._layouts[key] = self._make_layout(bindings, physical)
+            self._layouts[key] = self._make_layout(bindings, physical, stages)
             if len(self._layouts) > KEPT_LAYOUTS:
                 self._destroy_layout(self._layouts.popitem(last=False)[1])
         self._layouts.move_to_end(key)
@@ -87,34 +99,41 @@ class Pipelines:
     def pipeline(
         self,
         words: bytes,
-        specialization: tuple[tuple[int, int, int], ...],
+        specialization: Specialization,
         subgroup_size: int | None,
         layout: Layout,
         phase: Callable[[str], None],
     ) -> Any:
-        """The VkPipeline, made in the phases ``module`` and ``pipeline`` if it isn't kept."""
-        key = (
-            hashlib.blake2b(words, digest_size=16).digest(),
-            specialization,
-            subgroup_size,
-            layout.bindings,
-            layout.physical,
-        )
+        """The compute VkPipeline, made in the phases ``module`` and ``pipeline`` if it isn't
+        kept."""
+        shader = Shader(COMPUTE_STAGE, words, specialization)
+
+        def make(made: list[Any]) -> Any:
+            flags = (
+                _REQUIRE_FULL_SUBGROUPS
+                if self._logical.full_subgroups and needs_full_subgroups(words)
+                else 0
+            )
+            return self._make(shader, made[0], subgroup_size, flags, layout)
+
+        return self.kept((shader,), (subgroup_size,), layout, phase, make)
+
+    def kept(
+        self,
+        shaders: Sequence[Shader],
+        state: tuple[Any, ...],
+        layout: Layout,
+        phase: Callable[[str], None],
+        make: Callable[[list[Any]], Any],
+    ) -> Any:
+        """The VkPipeline of ``shaders`` and ``state``; ``make`` makes it of their modules if it
+        isn't kept."""
+        key = (key_of(shaders), state, layout.bindings, layout.physical)
         if key not in self._pipelines:
             phase("module")
-            module = self._module(words)
-            try:
+            with modules(self._logical, [shader.words for shader in shaders]) as made:
                 phase("pipeline")
-                flags = (
-                    _REQUIRE_FULL_SUBGROUPS
-                    if self._logical.full_subgroups and needs_full_subgroups(words)
-                    else 0
-                )
-                self._pipelines[key] = self._make(
-                    module, specialization, subgroup_size, flags, layout
-                )
-            finally:
-                self._api.lib.vkDestroyShaderModule(self._logical.handle, module, self._api.null)
+                self._pipelines[key] = make(made)
             if len(self._pipelines) > KEPT_PIPELINES:
                 self._destroy_pipeline(self._pipelines.popitem(last=False)[1])
         self._pipelines.move_to_end(key)
@@ -129,46 +148,23 @@ class Pipelines:
         self._pipelines.clear()
         self._layouts.clear()
 
-    def _module(self, words: bytes) -> Any:
-        api = self._api
-        # Words lie in memory of their own: their alignment and lifetime are ours.
-        code = api.ffi.new("uint32_t[]", -(-len(words) // 4) or 1)
-        api.ffi.memmove(code, words, len(words))
-        create = api.new(
-            "VkShaderModuleCreateInfo",
-            _SHADER_MODULE_CREATE_INFO,
-            codeSize=len(words),
-            pCode=code,
-        )
-        made = api.ffi.new("VkShaderModule*")
-        check(
-            api.lib.vkCreateShaderModule(self._logical.handle, create, api.null, made),
-            "vkCreateShaderModule",
-        )
-        return made[0]
-
     def _make(
         self,
+        shader: Shader,
         module: Any,
-        specialization: tuple[tuple[int, int, int], ...],
         subgroup_size: int | None,
         flags: int,
         layout: Layout,
     ) -> Any:
         api = self._api
-        name = api.ffi.new("char[]", b"main")
         create = api.new(
             "VkComputePipelineCreateInfo",
             _COMPUTE_PIPELINE_CREATE_INFO,
             layout=layout.pipeline_layout,
         )
         stage = create.stage
-        stage.sType = _STAGE_CREATE_INFO
         stage.flags = flags
-        stage.stage = _COMPUTE_STAGE
-        stage.module = module
-        stage.pName = name
-        held = _specialize(api, stage, specialization)
+        held = fill(api, stage, shader, module)
         required = api.new(
             "VkPipelineShaderStageRequiredSubgroupSizeCreateInfo",
             _REQUIRED_SIZE_CREATE_INFO,
@@ -184,14 +180,14 @@ class Pipelines:
         check(result, "vkCreateComputePipelines")
         return made[0]
 
-    def _make_layout(self, bindings: tuple[int, ...], physical: int) -> Layout:
+    def _make_layout(self, bindings: tuple[int, ...], physical: int, stages: int) -> Layout:
         api, device = self._api, self._logical.handle
         entries = api.ffi.new("VkDescriptorSetLayoutBinding[]", max(1, len(bindings)))
         for entry, binding in zip(entries, bindings, strict=False):
             entry.binding = binding
             entry.descriptorType = _STORAGE_BUFFER
             entry.descriptorCount = 1
-            entry.stageFlags = _COMPUTE_STAGE
+            entry.stageFlags = stages
         set_create = api.new(
             "VkDescriptorSetLayoutCreateInfo",
             _SET_LAYOUT_CREATE_INFO,
@@ -204,7 +200,7 @@ class Pipelines:
             "vkCreateDescriptorSetLayout",
         )
         ranges = api.ffi.new("VkPushConstantRange[1]")
-        ranges[0].stageFlags = _COMPUTE_STAGE
+        ranges[0].stageFlags = stages
         ranges[0].size = 8 * physical
         create = api.new(
             "VkPipelineLayoutCreateInfo",
@@ -220,7 +216,7 @@ class Pipelines:
             "vkCreatePipelineLayout",
         )
         pool, descriptor_set = self._make_set(set_layout, len(bindings))
-        return Layout(set_layout[0], made[0], pool, descriptor_set, bindings, physical)
+        return Layout(set_layout[0], made[0], pool, descriptor_set, bindings, physical, stages)
 
     def _make_set(self, set_layout: Any, count: int) -> tuple[Any, Any]:
         api, device = self._api, self._logical.handle
@@ -277,26 +273,3 @@ class Pipelines:
         lib.vkDestroyDescriptorPool(device, layout.pool, null)
         lib.vkDestroyPipelineLayout(device, layout.pipeline_layout, null)
         lib.vkDestroyDescriptorSetLayout(device, layout.set_layout, null)
-
-
-def _specialize(api: Any, stage: Any, values: tuple[tuple[int, int, int], ...]) -> list[Any]:
-    """Give ``stage`` the values; returns what must be held while it is used."""
-    if not values:
-        return []
-    entries = api.ffi.new("VkSpecializationMapEntry[]", len(values))
-    data = b""
-    for entry, (identifier, size, value) in zip(entries, values, strict=True):
-        entry.constantID = identifier
-        entry.offset = len(data)
-        entry.size = size
-        data += value.to_bytes(size, "little")
-    memory = api.ffi.new("char[]", data)
-    info = api.new(
-        "VkSpecializationInfo",
-        mapEntryCount=len(values),
-        pMapEntries=entries,
-        dataSize=len(data),
-        pData=memory,
-    )
-    stage.pSpecializationInfo = info
-    return [entries, memory, info]
