@@ -55,7 +55,7 @@ class Region:
 
     def read(self, image: Image) -> Bits:
         """The elements, [tiles, rows, columns], as unsigned integers; a copy."""
-        return self._view(image).reshape(self.shape)
+        return self._view(image).copy().reshape(self.shape)
 
     def write(self, image: Image, bits: Bits) -> None:
         """Puts elements that broadcast to [tiles, rows, columns] into the image."""
