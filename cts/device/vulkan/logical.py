@@ -14,7 +14,8 @@ from cts.device.vulkan.structures import feature_structures
 _DEVICE_QUEUE_CREATE_INFO = 2
 _DEVICE_CREATE_INFO = 3
 _FEATURES_2 = 1000059000
-_COMPUTE_BIT = 2
+GRAPHICS_QUEUE, COMPUTE_QUEUE = 1, 2
+"""VkQueueFlagBits."""
 
 CORE = "VkPhysicalDeviceFeatures"
 VERSIONED = (
@@ -27,7 +28,7 @@ FULL_SUBGROUPS = "computeFullSubgroups"
 
 
 class Logical:
-    """A VkDevice with one compute queue."""
+    """A VkDevice with one queue."""
 
     def __init__(
         self,
@@ -35,16 +36,18 @@ class Logical:
         physical: PhysicalDevice,
         features: frozenset[str],
         extensions: tuple[str, ...],
+        queue: int = COMPUTE_QUEUE,
     ) -> None:
-        """``features`` must be supported and normal (:meth:`Features.normal`)."""
+        """``features`` must be supported and normal (:meth:`Features.normal`); ``queue`` is what
+        the queue must be able to."""
         self.api = api
         self.physical = physical
         self.features = features
         self.full_subgroups = _has(features, FULL_SUBGROUPS)
         self.buffer_addresses = _has(features, "bufferDeviceAddress")
-        self.family = _compute_family(api, physical)
+        self.family = _family(api, physical, queue)
         priority = api.ffi.new("float[]", [1.0])
-        queue = api.new(
+        queues = api.new(
             "VkDeviceQueueCreateInfo",
             _DEVICE_QUEUE_CREATE_INFO,
             queueFamilyIndex=self.family,
@@ -59,7 +62,7 @@ class Logical:
             _DEVICE_CREATE_INFO,
             pNext=api.pointer(head, "VkPhysicalDeviceFeatures2"),
             queueCreateInfoCount=1,
-            pQueueCreateInfos=queue,
+            pQueueCreateInfos=queues,
             enabledExtensionCount=len(names),
             ppEnabledExtensionNames=name_array,
         )
@@ -138,11 +141,12 @@ def _has(features: frozenset[str], member: str) -> bool:
     return any(name.endswith("." + member) for name in features)
 
 
-def _compute_family(api: Api, physical: PhysicalDevice) -> int:
+def _family(api: Api, physical: PhysicalDevice, wanted: int) -> int:
     for index, flags in enumerate(queue_flags(api, physical)):
-        if flags & _COMPUTE_BIT:
+        if flags & wanted:
             return index
-    raise Refused(f"{physical.name} has no queue for compute work.")
+    work = "compute" if wanted == COMPUTE_QUEUE else "graphics"
+    raise Refused(f"{physical.name} has no queue for {work} work.")
 
 
 def _feature_chain(api: Api, features: frozenset[str]) -> tuple[Any, dict[str, Any]]:
