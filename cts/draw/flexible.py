@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cts.device.protocol import DeviceInfo
 from cts.draw.combinations import Combination, Types
-from cts.draw.variety import Shape, members
+from cts.draw.variety import Shape, members, shapes
 from cts.program.model import Component, Grid, Scope
 from cts.program.records import FLEXIBLE
 from cts.program.records import combinations as advertised
@@ -95,8 +95,10 @@ def sizes(draw: st.DrawFn, record: Flexible, size_class: SizeClass) -> tuple[int
     units, limit = record.granularity, record.limit
     if size_class is SizeClass.ONE:
         return units
+    shape = draw(shapes())
+    # Every dimension has its turn among the modules of a case.
+    which = shape.index % 3
     if size_class is SizeClass.MAXIMUM:
-        which = draw(members((0, 1, 2)))
         largest = limit // units[which] * units[which]
         found = tuple(largest if axis == which else unit for axis, unit in enumerate(units))
         return found[0], found[1], found[2]
@@ -105,9 +107,11 @@ def sizes(draw: st.DrawFn, record: Flexible, size_class: SizeClass) -> tuple[int
     options = [
         (m * i, n * j, k * h)
         for i, j, h in itertools.product(factors, repeat=3)
-        if 1 < i * j * h <= most and max(m * i, n * j, k * h) <= limit
+        if 1 < i * j * h <= most
+        and max(m * i, n * j, k * h) <= limit
+        and (i, j, h)[which] == max(i, j, h)
     ]
-    return draw(members(options or [units]))
+    return shape.pick(draw, "sizes", options or [units])
 
 
 @st.composite

@@ -14,7 +14,7 @@ from cts.draw.layouts import LOAD_STYLES, STORE_STYLES, place, pointee
 from cts.draw.programs import NUMBERS, Sample, Slot
 from cts.draw.recipes import SEEDS, small_recipes
 from cts.draw.shapes import matrix_types
-from cts.draw.variety import Shape, members, shapes
+from cts.draw.variety import Shape, shapes
 from cts.program.expression import Operator
 from cts.program.matrix2 import Reduce, Reduction
 from cts.program.model import (
@@ -214,8 +214,12 @@ def reductions(
     rounding: bool = False,
 ) -> Sample:
     """Reduce an accumulator and store the result."""
-    source, targets = draw(members(reducible(info, component, reduction)))
-    target = draw(members(targets))
+    shape = draw(shapes())
+    pairs = reducible(info, component, reduction)
+    square = tuple(pair for pair in pairs if pair[0].rows == pair[0].columns)
+    # Half of the modules are square, so that neither rows nor columns can stand for the other.
+    source, targets = shape.pick(draw, "source", (square or pairs) if shape.index % 2 else pairs)
+    target = shape.pick(draw, "target", targets)
     elements = combined_elements(source, reduction)
     recipes = (
         rounding_recipes(component)

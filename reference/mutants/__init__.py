@@ -13,6 +13,8 @@ from reference.mutants import (
     conversions,
     convert_memory,
     convert_values,
+    maintenance1,
+    matrix2,
     memory,
     queries,
     trouble,
@@ -29,6 +31,8 @@ _ALL: tuple[Mutant, ...] = (
     *conversions.MUTANTS,
     *convert_memory.MUTANTS,
     *convert_values.MUTANTS,
+    *matrix2.MUTANTS,
+    *maintenance1.MUTANTS,
 )
 MUTANTS: dict[str, Mutant] = {mutant.name: mutant for mutant in _ALL}
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from cts import judge
 from cts.case import Axes, case
+from cts.device.protocol import Query
 from cts.draw.combinations import Combination, Types
 from cts.draw.direct import product
 from cts.draw.flexible import Flexible, SizeClass, sizes
@@ -146,26 +147,27 @@ def test_saturation(subject: Subject) -> None:
 def test_every_parameter(subject: Subject) -> None:
     _supported(subject)
     for given in properties2.valid(subject.info):
-        listed = records(subject, PROPERTIES2, given.members())
-        number = count(subject, PROPERTIES2, given.members())
-        if len(listed) != number:
-            message = f"{given}: {number} records are counted, {len(listed)} listed"
+        number = len(records(subject, PROPERTIES2, given.members()))
+        reply = subject.query(Query(PROPERTIES2, null=True, parameters=given.members()))
+        if (reply.counts[0], reply.results[0]) != (number, 0):
+            message = (
+                f"{given}: without an array {reply.counts[0]} records are counted (VkResult "
+                f"{reply.results[0]}), with one {number} are listed"
+            )
             report(subject, [Violation("E-09", Level.POLICY, message)], ("E-09",))
 
 
 # --- use ------------------------------------------------------------------------------------
 
 
-def _combination(
-    subject: Subject, data: st.DataObject, given: Parameters, record: Record, size: SizeClass
-) -> Combination:
-    """A combination that the record allows."""
+def _listed(subject: Subject, given: Parameters, record: Record) -> Flexible:
+    """The record, as one of flexible dimensions; NotSupported where a type is unknown."""
     known = {component.value for component in Component}
     subject.require(known.issuperset(properties2.types(record)), "a component type is unknown")
     flexible = has_feature2(subject.info, "cooperativeMatrixFlexibleDimensions")
     limit = int(subject.info.properties.get(MAX_DIMENSION, 0)) if flexible else 0
     units = (record["MGranularity"], record["NGranularity"], record["KGranularity"])
-    listed = Flexible(
+    return Flexible(
         Types(*(Component(part) for part in properties2.types(record))),
         units,
         limit or max(units),
@@ -174,7 +176,15 @@ def _combination(
         given.saturating,
         f"{PROPERTIES2}#0",
     )
+
+
+def _combination(
+    subject: Subject, data: st.DataObject, given: Parameters, record: Record, size: SizeClass
+) -> Combination:
+    """A combination that the record allows."""
+    flexible = has_feature2(subject.info, "cooperativeMatrixFlexibleDimensions")
     subject.require(flexible or size is SizeClass.ONE, "dimensions are not flexible")
+    listed = _listed(subject, given, record)
     return listed.sized(*data.draw(sizes(listed, size), label="sizes"))
 
 
@@ -195,6 +205,33 @@ def _use(subject: Subject, data: st.DataObject, given: Parameters, size: SizeCla
     subject.event("types", combination.types.label)
     info = asked(subject.info, [record], dict(given.members()))
     subject.check(sample.program, sample.operands, info=info)
+
+
+@case(
+    id="cooperative_matrix.maintenance1.usable.every_record",
+    rows=("E-07", "E-09", "Q-11"),
+    spec=RECORD,
+    requirement="Every record that is listed for some valid parameters can be used as these say: a "
+    "pipeline with its granularities as sizes is created and multiplies.",
+    level=Level.POLICY,
+    axes={"scope": (Scope.SUBGROUP, Scope.WORKGROUP)},
+    fixed=True,
+)
+def test_every_record(subject: Subject, axes: Axes) -> None:
+    _supported(subject)
+    known = {component.value for component in Component}
+    found = [
+        it for it in properties2.valid(subject.info) if it.scope == axes.scope and it.subgroup_size
+    ]
+    subject.require(bool(found), "cooperativeMatrixWorkgroupScope isn't supported")
+    for given in found:
+        for record in records(subject, PROPERTIES2, given.members()):
+            if not known.issuperset(properties2.types(record)):
+                continue
+            listed = _listed(subject, given, record)
+            sample = product(listed.sized(*listed.granularity), _grid(subject, given))
+            info = asked(subject.info, [record], dict(given.members()))
+            subject.check(sample.program, sample.operands, info=info)
 
 
 @case(

@@ -113,6 +113,8 @@ def _recipes(pair: Pair) -> st.SearchStrategy[Recipe]:
         patterns.append(Pattern.SIGNED)
     if pair.source is pair.target:
         patterns += [Pattern.INDEX, Pattern.FULL]
+    if pair.source.is_integer and pair.target.is_integer:
+        patterns += [Pattern.BITS, Pattern.SPECIALS]
     narrow = {Component.FLOAT8_E4M3: 16, Component.FLOAT8_E5M2: 8}
     limit = min(narrow.get(pair.source, 120), narrow.get(pair.target, 120))
     return st.builds(Recipe, st.sampled_from(patterns), SEEDS, limit=st.sampled_from((limit, 3)))

@@ -1,0 +1,68 @@
+"""Each fault of matrix2, maintenance1 and tensor addressing is found by the case about it."""
+
+from __future__ import annotations
+
+import pytest
+
+from cts.outcome import Outcome
+from reference.mutants import maintenance1, matrix2
+from tests.matrix2.bench import mutant, run
+
+FAIL, POLICY = Outcome.FAIL, Outcome.POLICY
+
+KILLED = {
+    "reduce_row_as_column": ("reduction.exact.row.max", FAIL),
+    "reduce_last_column_dropped": ("reduction.exact.row.or", FAIL),
+    "reduce_later_rows_as_first": ("reduction.exact.row.add", FAIL),
+    "reduce_rotated": ("reduction.rounded.row.float16", FAIL),
+    "reduce_quads_apart": ("reduction.exact.quad.min", FAIL),
+    "reduce_all_stops_at_rows": ("reduction.exact.all.xor", FAIL),
+    "reduce_maximum_from_zero": ("reduction.exact.column.max", FAIL),
+    "reduce_minimum_unsigned": ("reduction.exact.all.min", FAIL),
+    "reduce_combines_twice": ("reduction.exact.column.xor", FAIL),
+    "reduce_wide_result_zero": ("reduction.exact.row.and", FAIL),
+    "reduce_in_bfloat16": ("reduction.rounded.column.float32", FAIL),
+    "transpose_omitted": ("use_conversion.same_component.transposed_to_b.float16", FAIL),
+    "convert_use_transposes": ("use_conversion.same_component.accumulator_to_b.sint32", FAIL),
+    "convert_use_swaps_pairs": ("use_conversion.same_component.accumulator_to_a.float32", FAIL),
+    "convert_use_saturates": (
+        "use_conversion.other_component.accumulator_to_a.uint32_to_sint8",
+        FAIL,
+    ),
+    "convert_use_stale_operand": ("use_conversion.fused.accumulator_to_a", FAIL),
+    "per_element_place_swapped": ("per_element.place.uint32.row", FAIL),
+    "per_element_column_of_block": ("per_element.place.float32.column", FAIL),
+    "per_element_scalars_reversed": ("per_element.scalars.sint32", FAIL),
+    "per_element_matrix_of_neighbour": ("per_element.matrices.float16", FAIL),
+    "per_element_called_twice": ("per_element.function.uint32.accumulator", FAIL),
+    "workgroup_lower_half": ("workgroup_scope.mul_add.sint8_sint8_sint32.few", FAIL),
+    "flexible_last_block": ("flexible.mul_add.integer.uint8_uint8_uint32.odd", FAIL),
+    "properties2_no_float16_at_any_size": ("maintenance1.required.types.float16", FAIL),
+    "properties2_no_uint8_in_large_workgroups": ("maintenance1.required.types.uint8", FAIL),
+    "properties2_sint8_only_to_uint32": ("maintenance1.required.types.sint8", FAIL),
+    "properties2_empty_for_small_workgroups": ("maintenance1.required.not_empty", FAIL),
+    "properties2_odd_granularities": ("maintenance1.powers_of_two", FAIL),
+    "properties2_saturating_leaks": ("maintenance1.saturation", POLICY),
+    "properties2_flags_ignored": ("maintenance1.saturation", POLICY),
+    "properties2_saturating_forgotten": ("maintenance1.saturation", POLICY),
+    "properties2_size_ignored": ("maintenance1.usable.subgroup.one", FAIL),
+    "properties2_count_of_other_list": ("maintenance1.every_parameter", POLICY),
+    "properties2_unusable_record": ("maintenance1.usable.every_record.subgroup", FAIL),
+    "properties2_unusable_multiple": ("maintenance1.usable.subgroup.odd", FAIL),
+    "properties2_unusable_varying": ("maintenance1.usable.varying", FAIL),
+    "coordinates_swapped": ("coordinate.place.row.a.uint32", FAIL),
+    "coordinates_of_block": ("coordinate.place.row.accumulator.float32", FAIL),
+    "coordinates_of_accumulator": ("coordinate.place.column.b.float16", FAIL),
+}
+
+
+@pytest.mark.parametrize("name", KILLED)
+def test_a_fault_is_found_by_its_case(name: str) -> None:
+    case_id, outcome = KILLED[name]
+    result = run(case_id, mutant(name))
+    assert result.outcome is outcome, (result.outcome, result.reason, result.trace)
+
+
+def test_every_fault_has_a_test() -> None:
+    planted = {it.name for it in (*matrix2.MUTANTS, *maintenance1.MUTANTS)}
+    assert planted == set(KILLED)
