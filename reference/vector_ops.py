@@ -8,6 +8,7 @@ Instructions"). Vectors are [invocations, components, 1].
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from cts.program.arithmetic import Operator
 from cts.program.types import Component
 from cts.program.vector_values import VectorOp
 from reference import reals
-from reference.accept import ANYTHING, ZERO, Accept, Band
+from reference.accept import ANYTHING, MINUS_INFINITY, PLUS_INFINITY, ZERO, Accept, Band
 from reference.component import (
     Bits,
     Flags,
@@ -23,6 +24,7 @@ from reference.component import (
     bits_dtype,
     decode,
     decode_int,
+    encode,
     encode_int,
     float_format,
     is_subnormal,
@@ -30,9 +32,8 @@ from reference.component import (
     round_up,
     spacing,
 )
-from reference.elementwise import binary, floating, negate
+from reference.elementwise import binary, negate
 from reference.matrix import Undetermined
-from reference.modes import NO_MODES
 from reference.values import Exact, Ranged
 
 Result = Exact | Ranged
@@ -56,7 +57,8 @@ def apply(op: VectorOp, operands: Sequence[Exact]) -> Result:
     if op in (_O.FNEGATE, _O.SNEGATE):
         return negate(operands[0])
     if op in _OPERATORS:
-        return binary(_OPERATORS[op], operands[0], operands[1])
+        with np.errstate(all="ignore"):
+            return binary(_OPERATORS[op], operands[0], operands[1])
     if op in (_O.SDIV, _O.UDIV):
         return _divided(op is _O.SDIV, operands[0], operands[1])
     if op in _INTEGERS:
@@ -65,15 +67,13 @@ def apply(op: VectorOp, operands: Sequence[Exact]) -> Result:
         return _bounded(op, operands[0])
     if op is _O.FMA:
         return _fused(operands)
-    select = _SELECTIONS[op]
-    return floating(
-        lambda *numbers: reals.exactly(select(*numbers)), select, tuple(operands), NO_MODES
-    )
+    return _selected(op, operands)
 
 
 def times_scalar(vector: Exact, scalar: Exact) -> Result:
     """OpVectorTimesScalar; the scalar is [invocations, 1, 1]."""
-    return binary(Operator.MULTIPLY, vector, scalar)
+    with np.errstate(all="ignore"):
+        return binary(Operator.MULTIPLY, vector, scalar)
 
 
 # --- integers -------------------------------------------------------------------------------
@@ -171,28 +171,88 @@ def _ordered(signed: bool, operands: Sequence[Exact]) -> None:
         raise Undetermined("a clamp whose lower bound is above the upper one")
 
 
-# --- floats that are correctly rounded ------------------------------------------------------
+# --- floats -----------------------------------------------------------------------------------
 
 
 def _step(edge: Floats, x: Floats) -> Floats:
     return np.where(x < edge, 0.0, 1.0)
 
 
-def _float_clamp(x: Floats, low: Floats, high: Floats) -> Floats:
-    if (low > high).any():
-        raise Undetermined("a clamp whose lower bound is above the upper one")
-    return _clamp(x, low, high)
-
-
 _SELECTIONS: dict[VectorOp, Callable[..., Floats]] = {
-    _O.FMIN: np.minimum,
+    _O.FMIN: np.fmin,
     _O.NMIN: np.fmin,
-    _O.FMAX: np.maximum,
+    _O.FMAX: np.fmax,
     _O.NMAX: np.fmax,
-    _O.FCLAMP: _float_clamp,
-    _O.NCLAMP: _float_clamp,
+    _O.FCLAMP: lambda x, low, high: np.fmin(np.fmax(x, low), high),
+    _O.NCLAMP: lambda x, low, high: np.fmin(np.fmax(x, low), high),
     _O.STEP: _step,
 }
+"""What an instruction selects; a NaN among the operands is passed over."""
+_NAN_AWARE = frozenset({_O.NMIN, _O.NMAX, _O.NCLAMP})
+
+
+def _selected(op: VectorOp, operands: Sequence[Exact]) -> Result:
+    """Selections are exact. NaN leaves the result open, but to the instructions that are defined
+    for it; NaN and infinity may be ignored in any case (NotNaN and NotInf are assumed)."""
+    component = operands[0].component
+    select = _SELECTIONS[op]
+    given = [decode(one.bits, component) for one in operands]
+    if op in (_O.FCLAMP, _O.NCLAMP) and (given[1] > given[2]).any():
+        raise Undetermined("a clamp whose lower bound is above the upper one")
+    tiny = [is_subnormal(one.bits, component) for one in operands]
+    results = []
+    for flush in range(1 << len(given)) if any(flags.any() for flags in tiny) else (0,):
+        flushed = (
+            np.where(flags & bool(flush >> number & 1), 0.0, numbers)
+            for number, (flags, numbers) in enumerate(zip(tiny, given, strict=True))
+        )
+        results.append(select(*flushed))
+    low, high = np.fmin.reduce(results), np.fmax.reduce(results)
+    nan = np.logical_or.reduce([np.isnan(numbers) for numbers in given])
+    special = np.logical_or.reduce([~np.isfinite(numbers) for numbers in given])
+    plain = not (special.any() or np.logical_or.reduce(tiny).any() or (low == 0).any())
+    if plain:
+        return _known(encode(low, component), operands)
+    free = nan if op not in _NAN_AWARE else nan & np.isnan(low)
+    return _selection(component, low, high, free, special, operands)
+
+
+def _selection(
+    component: Component,
+    low: Floats,
+    high: Floats,
+    free: Flags,
+    special: Flags,
+    operands: Sequence[Exact],
+) -> Ranged:
+    form = float_format(component)
+    small = (low < form.minimum_normal) & (high > -form.minimum_normal)
+    flags = np.where(small, np.uint8(ZERO), np.uint8(0))
+    flags |= np.where(low == np.inf, np.uint8(PLUS_INFINITY), np.uint8(0))
+    flags |= np.where(high == -np.inf, np.uint8(MINUS_INFINITY), np.uint8(0))
+    for operand in operands:
+        if operand.undefined is not None:
+            free = free | operand.undefined
+    flags = np.where(free, np.uint8(ANYTHING), flags)
+    finite = np.isfinite(low) & np.isfinite(high)
+    low, high = np.where(finite, low, np.inf), np.where(finite, high, -np.inf)
+    policy = Band(low=low, high=high, flags=flags)
+    required = replace(policy, flags=np.where(special, np.uint8(ANYTHING), flags))
+    if any(operand.assumed for operand in operands):
+        required = Band(flags=ANYTHING)
+    shape = (low.shape[0], low.shape[1], low.shape[2])
+    return Ranged(
+        Accept(
+            component,
+            shape,
+            required,
+            policy,
+            policy,
+            np.where(finite, high, 0.0),
+            0.0,
+            "the instruction gives one of its operands",
+        )
+    )
 
 
 def _fused(operands: Sequence[Exact]) -> Result:

@@ -86,8 +86,27 @@ def test_selections_are_exact() -> None:
     x, y = floats(1.5, -2.0), floats(0.5, 3.0)
     assert exact(O.FMIN, x, y) == [0x3F000000, 0xC0000000]
     assert exact(O.NMAX, x, y) == [0x3FC00000, 0x40400000]
-    assert exact(O.STEP, x, y) == [0, 0x3F800000]
+    assert accepted(O.STEP, (floats(1.5), floats(0.5)), 0.0)
+    assert not accepted(O.STEP, (floats(1.5), floats(0.5)), 1.0)
+    assert exact(O.STEP, y, floats(0.5, 4.0)) == [0x3F800000, 0x3F800000]
     assert exact(O.FCLAMP, x, floats(-1, -1), floats(1, 1)) == [0x3F800000, 0xBF800000]
+
+
+def test_selections_of_specials() -> None:
+    nan, inf = floats(float("nan")), floats(float("inf"))
+    assert accepted(O.NMIN, (nan, floats(2.0)), 2.0)
+    assert not accepted(O.NMIN, (nan, floats(2.0)), 3.0)
+    assert accepted(O.FMIN, (nan, floats(2.0)), 3.0)
+    assert accepted(O.FMIN, (inf, floats(2.0)), 2.0)
+    assert not accepted(O.FMAX, (inf, floats(2.0)), 2.0)
+    assert accepted(O.FMAX, (inf, floats(2.0)), float("inf"))
+
+
+def test_selections_may_flush_subnormals() -> None:
+    tiny = floats(2.0**-130)
+    for result in (0.0, 2.0**-130):
+        assert accepted(O.FMAX, (tiny, floats(0.0)), result)
+    assert not accepted(O.FMAX, (tiny, floats(0.0)), 1.0)
 
 
 def test_a_scalar_multiplies_every_component() -> None:
