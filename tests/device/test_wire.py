@@ -20,6 +20,8 @@ from cts.device.protocol import (
     Query,
     Reply,
     Request,
+    StageModule,
+    Staging,
 )
 from cts.device.wire import (
     decode_info,
@@ -34,6 +36,15 @@ from cts.program.model import Grid, Program
 names = st.text(max_size=12)
 numbers = st.integers(0, 1 << 40)
 blobs = st.binary(max_size=64)
+stagings = st.builds(
+    Staging,
+    kind=names,
+    stage=numbers,
+    companions=st.lists(st.builds(StageModule, numbers, blobs), max_size=3).map(tuple),
+    topology=numbers,
+    extent=st.tuples(numbers, numbers),
+    scene=names,
+)
 dispatches = st.builds(
     Dispatch,
     words=blobs,
@@ -44,6 +55,7 @@ dispatches = st.builds(
     specialization=st.lists(st.tuples(numbers, numbers, numbers), max_size=3).map(tuple),
     required_subgroup_size=st.none() | numbers,
     repeat=numbers,
+    staging=st.none() | stagings,
 )
 queries = st.builds(
     Query,
