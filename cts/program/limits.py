@@ -35,6 +35,13 @@ def _subgroups(program: Program, info: DeviceInfo) -> str | None:
         if size != info.subgroup_size:
             return f"The device's subgroups have {info.subgroup_size} invocations, not {size}."
         return None
+    return required_size_refused(size, info)
+
+
+def required_size_refused(size: int, info: DeviceInfo) -> str | None:
+    """Why a compute shader can't require subgroups of ``size``; None if it can
+    (VUID-VkPipelineShaderStageRequiredSubgroupSizeCreateInfo-requiredSubgroupSize-02760 to
+    02762, VUID-VkPipelineShaderStageCreateInfo-pNext-02755)."""
     least = int(info.properties[_SUBGROUPS + "minSubgroupSize"])
     most = int(info.properties[_SUBGROUPS + "maxSubgroupSize"])
     if size & (size - 1) or not least <= size <= most:
