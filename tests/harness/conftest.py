@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -74,8 +76,7 @@ def sample(tmp_path: Path) -> Path:
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.fixture
-def environment() -> dict[str, str]:
+def environment_of_fakes() -> dict[str, str]:
     """An environment in which ``python:fakes:...`` names the devices of fakes.py."""
     path = os.pathsep.join([str(Path(__file__).parent), str(ROOT)])
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
@@ -83,23 +84,53 @@ def environment() -> dict[str, str]:
 
 
 @pytest.fixture
-def coopcts(tmp_path: Path, environment: dict[str, str]) -> Command:
-    """Run ``coopcts`` with the given arguments in an empty folder; nothing it says is a
-    traceback."""
+def environment() -> dict[str, str]:
+    """An environment in which ``python:fakes:...`` names the devices of fakes.py."""
+    return environment_of_fakes()
 
-    def call(*arguments: object) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "cts.cli", *map(str, arguments)],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
+
+def call(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run ``coopcts`` in ``folder``; nothing it says is a traceback."""
+    done = subprocess.run(
+        [sys.executable, "-m", "cts.cli", *map(str, arguments)],
+        cwd=folder,
+        env=environment_of_fakes(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert "Traceback" not in done.stdout + done.stderr, done.stderr
+    return done
+
+
+@pytest.fixture
+def coopcts(tmp_path: Path) -> Command:
+    """Run ``coopcts`` with the given arguments in an empty folder."""
+    return functools.partial(call, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run folders ``good`` and ``bad`` of the sample cases, made once. Copy before use."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "sample").mkdir()
+    (folder / "sample" / "test_sample.py").write_text(CASES)
+    for device in ("good", "bad"):
+        call(
+            folder,
+            *("run", "--device", f"python:fakes:{device}", "--cases", folder / "sample"),
+            *("--out", device, "-n", 0, "--profile", "smoke"),
         )
-        assert "Traceback" not in done.stdout + done.stderr, done.stderr
-        return done
+    return folder
 
-    return call
+
+@pytest.fixture
+def two_runs(made: Path, tmp_path: Path) -> None:
+    """Run folders ``good`` and ``bad`` in the working directory; the latest is ``bad``."""
+    for name in ("good", "bad"):
+        shutil.copytree(made / name, tmp_path / name)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "latest").symlink_to(tmp_path / "bad", target_is_directory=True)
 
 
 def result_of(folder: Path) -> dict[str, Any]:

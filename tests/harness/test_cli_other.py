@@ -125,16 +125,6 @@ def test_doctor_names_packages_devices_and_the_choice(coopcts: Command) -> None:
     assert {"Vulkan", "lavapipe", "auto"} <= lines.keys()
 
 
-@pytest.fixture
-def two_runs(coopcts: Command, sample: Path) -> None:
-    """Folders ``good`` and ``bad``."""
-    for device in ("good", "bad"):
-        coopcts(
-            *("run", "--device", f"python:fakes:{device}", "--cases", sample),
-            *("--out", device, "-n", 0, "--profile", "smoke"),
-        )
-
-
 @pytest.mark.usefixtures("two_runs")
 def test_diff_is_1_on_regressions_alone(coopcts: Command) -> None:
     worse = coopcts("diff", "good", "bad")

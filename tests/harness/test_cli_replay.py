@@ -21,9 +21,8 @@ from tests.harness.fakes import INFO
 
 
 @pytest.fixture
-def bad_run(coopcts: Command, sample: Path, tmp_path: Path) -> list[str]:
-    """A run with findings in the latest folder; their ids: drawn.1, drawn.2, fixed."""
-    coopcts(*("run", "--device", "python:fakes:bad", "--cases", sample, "-n", 0))
+def bad_run(two_runs: None, tmp_path: Path) -> list[str]:
+    """A run with findings is the latest; their ids: drawn.1, drawn.2, fixed."""
     return [it["id"] for it in result_of(tmp_path / "runs" / "latest")["findings"]]
 
 
@@ -154,10 +153,9 @@ def test_findings_whose_short_names_collide_keep_a_witness_each(tmp_path: Path) 
     assert len(first) == 6 and len(second) == 8 and second.startswith(first)
 
 
-def test_a_case_that_is_gone_is_2(coopcts: Command, bad_run: list[str], sample: Path) -> None:
-    text = (sample / "test_sample.py").read_text()
-    (sample / "test_sample.py").write_text(text.replace("sample.drawn", "sample.renamed"))
-    done = coopcts("replay", bad_run[0])
+def test_a_case_that_is_gone_is_2(coopcts: Command, bad_run: list[str], tmp_path: Path) -> None:
+    (tmp_path / "others").mkdir()
+    done = coopcts("replay", bad_run[0], "--cases", "others")
     assert done.returncode == 2
     assert "has no case cooperative_matrix.sample.drawn.1" in done.stderr
 
