@@ -191,8 +191,11 @@ class Accept:
     def levels(self, actual: Bits) -> tuple[NDArray[np.uint8] | None, float]:
         """(the :class:`Level` of every element, or None where all are fine; worst ratio)."""
         values = decode(actual, self.component) if self.tight.looks_at_numbers else None
-        fine = self.tight.contains(actual, values, self.component)
-        ratio = self._worst_ratio(values)
+        if values is not None and self._plain:
+            fine, ratio = self._near(values)
+        else:
+            fine = self.tight.contains(actual, values, self.component)
+            ratio = self._worst_ratio(values)
         if fine.all():
             return None, ratio
         if values is None and self.component.is_float:
@@ -201,6 +204,27 @@ class Accept:
         for level in (Level.POLICY, Level.REQUIRED):
             levels[~self.band(level).contains(actual, values, self.component)] = level
         return levels, ratio
+
+    @property
+    def _plain(self) -> bool:
+        """Whether the tight band is nothing but the bound around the exact result."""
+        tight = self.tight
+        plain = tight.center is self.exact and tight.radius is self.bound and tight.bits is None
+        return plain and isinstance(tight.flags, int) and tight.flags == 0 and tight.low is None
+
+    def _near(self, values: Floats) -> tuple[Flags, float]:
+        """(where results are within the bound, worst ratio); the errors are needed but once."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            assert self.exact is not None
+            error = np.abs(values - self.exact)
+            fine: Flags = error <= self.bound
+            if isinstance(self.bound, float):
+                return fine, 0.0
+            error /= self.bound
+            worst = float(np.fmax.reduce(error, axis=None))
+        if not worst < _MOST:
+            worst = self._worst_ratio(values)
+        return fine, worst
 
     def _worst_ratio(self, values: Floats | None) -> float:
         if values is None or self.exact is None or isinstance(self.bound, float):

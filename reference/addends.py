@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,31 +24,15 @@ from reference.component import (
     bits_dtype,
     decode,
     float_format,
-    is_negative,
     is_subnormal,
     lowest_bit,
     lowest_bit_of,
-    magnitude_code,
     power_of_two,
 )
 from reference.exact import ProductSum, sum_products
 from reference.values import Exact, FloatSum
 
 Exponents = NDArray[np.int16]
-_Item = TypeVar("_Item", bound=np.generic)
-
-
-def folded(ufunc: np.ufunc, array: NDArray[_Item], axis: int) -> NDArray[_Item]:
-    """An idempotent reduction (minimum, logical or) of [tiles, rows, columns] along the rows (axis
-    1) or columns (axis 2), which are kept as 1. Halving is several times faster than NumPy's own
-    reduction of a short axis."""
-    while array.shape[axis] > 1:
-        half = (array.shape[axis] + 1) // 2
-        if axis == 1:
-            array = ufunc(array[:, :half], array[:, -half:])
-        else:
-            array = ufunc(array[:, :, :half], array[:, :, -half:])
-    return array
 
 
 @dataclass(frozen=True)
@@ -61,16 +44,12 @@ class Factor:
     bits: Bits
     values: Floats
     """With zeros in place of NaN and infinity."""
-    codes: Bits
-    """The bits without the sign."""
-    special: bool
-    """Whether any element is NaN or infinity."""
-    negative: bool
-    """Whether any element has its sign bit set; zeros can."""
-    subnormal: bool
-    """Whether any element is subnormal."""
-    zeros: bool
-    """Whether any element is zero or special."""
+    seen: _Codes
+
+    @property
+    def zeros(self) -> bool:
+        """Whether any element is zero, or became zero because it was special."""
+        return self.seen.zeros or self.seen.special
 
     @cached_property
     def lowest(self) -> Exponents:
@@ -83,21 +62,27 @@ class Factor:
         return int(self.lowest.min())
 
     @cached_property
+    def sample(self) -> Exponents:
+        """A bound from above of ``grid``, from one element of each row or column."""
+        first = self.bits[:, :, :1] if self.axis == 2 else self.bits[:, :1]
+        return lowest_bit_of(first, self.component)
+
+    @cached_property
     def grid(self) -> Exponents:
         """All elements of the row or column are multiples of 2^grid; 0 if all are zero."""
-        lowest = folded(np.minimum, self.lowest, self.axis)
+        lowest: Exponents = self.lowest.min(axis=self.axis, keepdims=True)
         return np.where(lowest == NO_BITS, np.int16(0), lowest)
 
     @property
     def special_lines(self) -> Flags | None:
         """The rows or columns with NaN or infinity; None if there are none."""
-        limit = self.codes.dtype.type(float_format(self.component).maximum_code)
-        return self._lines(self.codes > limit) if self.special else None
+        limit = self.bits.dtype.type(float_format(self.component).maximum_code)
+        return self._lines(self.seen.codes > limit) if self.seen.special else None
 
     @property
     def negative_lines(self) -> Flags | None:
         """The rows or columns with a sign bit; None if there are none."""
-        return self._lines(self.bits != self.codes) if self.negative else None
+        return self._lines(self.bits != self.seen.codes) if self.seen.negative else None
 
     @property
     def subnormals(self) -> Flags:
@@ -107,10 +92,11 @@ class Factor:
     @property
     def subnormal_lines(self) -> Flags | None:
         """The rows or columns with subnormal elements; None if there are none."""
-        return self._lines(self.subnormals) if self.subnormal else None
+        return self._lines(self.subnormals) if self.seen.subnormal else None
 
     def _lines(self, flags: Flags) -> Flags:
-        return folded(np.logical_or, flags, self.axis)
+        lines: Flags = np.asarray(flags.any(axis=self.axis, keepdims=True))
+        return lines
 
     @cached_property
     def length(self) -> int:
@@ -127,33 +113,49 @@ class Factor:
         return largest
 
     @property
+    def quantum(self) -> int:
+        """Exponent of the component's smallest value."""
+        return float_format(self.component).quantum_exponent
+
+    @property
     def normal(self) -> int:
         """Exponent of the component's smallest normal value."""
         return float_format(self.component).minimum_exponent
 
 
+@dataclass(frozen=True)
+class _Codes:
+    """Bits without their signs, and what occurs among them."""
+
+    codes: Bits
+    negative: bool
+    special: bool
+    subnormal: bool
+    zeros: bool
+
+
+def _codes(bits: Bits, component: Component) -> _Codes:
+    form = float_format(component)
+    whole = bits.dtype.type
+    top = int(bits.max())
+    negative = top >= form.sign_bit
+    codes = bits & whole(form.sign_bit - 1) if negative else bits
+    special = (int(codes.max()) if negative else top) > form.maximum_code
+    least = int(codes.min())
+    hidden = 1 << (form.precision - 1)
+    subnormal = least < hidden and bool((codes - whole(1) < whole(hidden - 1)).any())
+    return _Codes(codes, negative, special, subnormal, least == 0)
+
+
 def factor(exact: Exact, axis: int) -> Factor:
     """The facts of one factor."""
     component = exact.component
-    form = float_format(component)
     bits = np.ascontiguousarray(exact.bits, bits_dtype(component))
-    codes = magnitude_code(bits, component)
-    values = decode(bits, component)
-    special = int(codes.max()) > form.maximum_code
-    if special:
-        values = np.where(codes > codes.dtype.type(form.maximum_code), 0.0, values)
-    hidden = codes.dtype.type((1 << (form.precision - 1)) - 1)
-    return Factor(
-        component,
-        axis,
-        bits,
-        values,
-        codes,
-        special,
-        int(bits.max()) >= form.sign_bit,
-        bool((codes - codes.dtype.type(1) < hidden).any()),
-        special or int(codes.min()) == 0,
-    )
+    seen = _codes(bits, component)
+    values = decode(bits, component, not seen.special)
+    if seen.special:
+        values = np.where(np.isfinite(values), values, 0.0)
+    return Factor(component, axis, bits, values, seen)
 
 
 @dataclass(frozen=True)
@@ -164,8 +166,9 @@ class Addends:
     plan: Adder
     pairs: tuple[tuple[Factor, Factor], ...]
     c: Floats
-    c_special: Flags | None
-    c_negative: Flags | None
+    """With zeros in place of NaN and infinity."""
+    seen: _Codes
+    """Of C."""
     sums: ProductSum
 
     @property
@@ -181,24 +184,26 @@ class Addends:
     @cached_property
     def special(self) -> Flags | None:
         """Elements that a NaN or an infinity reaches."""
-        return self._either([self.c_special, *(side.special_lines for side in self.sides)])
+        limit = float_format(self.chain.c.component).maximum_code
+        own = self.seen.codes > limit if self.seen.special else None
+        return self._either([own, *(side.special_lines for side in self.sides)])
 
     @cached_property
     def negative(self) -> Flags | None:
         """Elements with a factor or addend whose sign bit is set, be it a zero's."""
-        return self._either([self.c_negative, *(side.negative_lines for side in self.sides)])
+        own = self.chain.c.bits != self.seen.codes if self.seen.negative else None
+        return self._either([own, *(side.negative_lines for side in self.sides)])
 
     @cached_property
     def subnormal(self) -> Flags | None:
         """Elements with a subnormal factor or addend."""
-        return self._either([self._c_tiny, *(side.subnormal_lines for side in self.sides)])
+        return self._either([self._own_subnormals, *(side.subnormal_lines for side in self.sides)])
 
-    @cached_property
-    def _c_tiny(self) -> Flags | None:
-        code = magnitude_code(self.chain.c.bits, self.chain.c.component)
-        limit = 1 << (float_format(self.chain.c.component).precision - 1)
-        tiny = code - code.dtype.type(1) < code.dtype.type(limit - 1)
-        return tiny if tiny.any() else None
+    @property
+    def _own_subnormals(self) -> Flags | None:
+        """Subnormal elements of C."""
+        own = self.chain.c
+        return is_subnormal(own.bits, own.component) if self.seen.subnormal else None
 
     @cached_property
     def count(self) -> NDArray[np.int64] | int:
@@ -229,7 +234,7 @@ class Addends:
         """Elements whose addends are not all multiples of the smallest normal value."""
         least = self.plan.minimum_exponent
         found: list[Flags | None] = []
-        if self.finest < least:
+        if any(a.quantum + b.quantum < least for a, b in self.pairs) and self.finest < least:
             found.append(self.fineness > 2.0**-least)
         near = np.abs(self.c) < 2.0 ** (least + float_format(self.chain.c.component).precision)
         near &= self.c != 0
@@ -257,11 +262,11 @@ class Addends:
     def flushed(self) -> Floats | None:
         """Magnitudes of addends that vanish if subnormal operands do."""
         found = None
-        tiny = self._c_tiny
+        tiny = self._own_subnormals
         if tiny is not None:
             found = np.where(tiny, np.abs(self.c), 0.0)
         for a, b in self.pairs:
-            if a.subnormal or b.subnormal:
+            if a.seen.subnormal or b.seen.subnormal:
                 left, right = np.abs(a.values), np.abs(b.values)
                 whole = left @ right
                 kept = np.where(a.subnormals, 0.0, left) @ np.where(b.subnormals, 0.0, right)
@@ -275,7 +280,7 @@ class Addends:
         exceeds its value; this is by how much at most."""
         floor: Floats | float = 0.0
         for a, b in self.pairs:
-            if a.subnormal or b.subnormal:
+            if a.seen.subnormal or b.seen.subnormal:
                 floor = np.maximum(floor, np.ldexp(1.0, a.largest + b.largest))
         return floor
 
@@ -286,10 +291,15 @@ class Addends:
         return power_of_two(np.maximum.reduce(exponents))
 
     @cached_property
+    def largest(self) -> float:
+        """The largest of all sums of magnitudes."""
+        return float(self.sums.size.max())
+
+    @cached_property
     def collapsed(self) -> Flags | None:
         """Elements whose every partial sum, in every order, every adder represents exactly (but
         for adders with unit errors); None for all of them."""
-        largest = float(self.sums.size.max())
+        largest = self.largest
         subnormal = self.subnormal
         if subnormal is None and largest <= self.plan.maximum and self._all_on_one_grid(largest):
             return None
@@ -305,18 +315,31 @@ class Addends:
         grid = max(math.frexp(largest)[1] - self.plan.collapse, self.plan.minimum_exponent)
         if self.finest < grid:
             return False
-        return bool(_whole(self.c, self.c * 2.0**-grid).all())
+        return bool(self._whole(self.c * 2.0**-grid).all())
+
+    def _whole(self, steps: Floats) -> Flags:
+        """Where C, given in steps of a grid, is a whole number of them. Tiny values of float64
+        underflow here, and those are not."""
+        whole: Flags = steps == np.rint(steps)
+        if self.chain.c.component is Component.FLOAT64:
+            whole &= (steps != 0) | (self.c == 0)
+        return whole
 
     def _on_grids(self) -> Flags:
         """The same for every element with a grid of its own."""
         size, plan = self.sums.size, self.plan
+        if not any(a.zeros or b.zeros for a, b in self.pairs):
+            a, b = self.pairs[0]
+            bound = power_of_two(a.sample + np.int16(plan.collapse)) * power_of_two(b.sample)
+            if (size > bound).all():
+                return np.zeros(self.shape, bool)
         _, exponent = np.frexp(size)
         finest = power_of_two(
             plan.collapse - np.maximum(exponent, plan.collapse + plan.minimum_exponent)
         )
         fits = self.fineness <= finest
         if self.c.any() and fits.any():
-            fits &= _whole(self.c, self.c * finest)
+            fits &= self._whole(self.c * finest)
         return fits
 
     def _alone(self, fits: Flags) -> Flags:
@@ -343,25 +366,17 @@ class Addends:
         return np.broadcast_to(result, self.shape)
 
 
-def _whole(c: Floats, steps: Floats) -> Flags:
-    """Where C, given in steps of a grid, is a whole number of them; one that underflows is not."""
-    whole: Flags = (steps == np.rint(steps)) & ((steps != 0) | (c == 0))
-    return whole
-
-
 def addends(chain: FloatSum, plan: Adder) -> Addends:
     """The facts of a chain's addends."""
     pairs = tuple((factor(a, 2), factor(b, 1)) for a, b in chain.products)
     component = chain.c.component
-    c = decode(chain.c.bits, component)
-    special = None
-    if not np.isfinite(c).all():
-        special = ~np.isfinite(c)
-        c = np.where(special, 0.0, c)
-    negative = None
-    if int(chain.c.bits.max()) >= float_format(component).sign_bit:
-        negative = is_negative(chain.c.bits, component)
-    signed = negative is not None or any(side.negative for pair in pairs for side in pair)
-    narrow = all(side.component is not Component.FLOAT64 for pair in pairs for side in pair)
+    bits = np.ascontiguousarray(chain.c.bits, bits_dtype(component))
+    seen = _codes(bits, component)
+    c = decode(bits, component, not seen.special)
+    if seen.special:
+        c = np.where(np.isfinite(c), c, 0.0)
+    sides = [side for pair in pairs for side in pair]
+    signed = seen.negative or any(side.seen.negative for side in sides)
+    narrow = all(side.component is not Component.FLOAT64 for side in sides)
     sums = sum_products([(a.values, b.values) for a, b in pairs], c, narrow, signed)
-    return Addends(chain, plan, pairs, c, special, negative, sums)
+    return Addends(chain, plan, pairs, c, seen, sums)

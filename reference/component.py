@@ -131,32 +131,39 @@ def _table(component: Component) -> Floats:
     return table
 
 
-def decode(bits: Bits, component: Component) -> Floats:
+def decode(bits: Bits, component: Component, finite: bool = False) -> Floats:
     """The numbers that ``bits`` (any shape, any unsigned type wide enough) stand for, exactly.
 
     Integer components are converted too, which is exact up to 53 bits; :func:`decode_int` is
-    exact for all of them.
+    exact for all of them. ``finite``: there is neither NaN nor infinity, so don't look for them.
     """
     if component.is_integer:
         return decode_int(bits, component).astype(np.float64)
     if component.bits <= 16:
-        return _decode_narrow(np.asarray(bits, bits_dtype(component)), component)
+        return _decode_narrow(np.asarray(bits, bits_dtype(component)), component, finite)
     raw = np.ascontiguousarray(bits, bits_dtype(component))
     with np.errstate(invalid="ignore"):
         return raw.view(f"<f{component.bytes}").astype(np.float64)
 
 
-def _decode_narrow(bits: Bits, component: Component) -> Floats:
+def _decode_narrow(bits: Bits, component: Component, finite: bool) -> Floats:
     """Moves the fields to where binary32 has them and corrects the exponent by a multiplication,
     which is exact; several times faster than looking values up."""
     form = FORMATS[component]
-    if int((bits & bits.dtype.type(form.sign_bit - 1)).max(initial=0)) > form.maximum_code:
-        return _table(component)[bits]
-    wide = bits.astype(np.uint32)
-    moved = (wide & np.uint32(form.sign_bit - 1)) << np.uint32(24 - form.precision)
-    moved |= (wide & np.uint32(form.sign_bit)) << np.uint32(32 - form.bits)
+    if not finite:
+        codes = bits & bits.dtype.type(form.sign_bit - 1)
+        if int(codes.max(initial=0)) > form.maximum_code:
+            return _table(component)[bits]
+    # To the top, and back with the sign repeated above the exponent, where it is masked out.
+    repeated = 8 - form.bits + form.precision
+    moved = bits.astype(np.uint32) << np.uint32(32 - form.bits)
+    if repeated:
+        moved = (moved.view(np.int32) >> np.int32(repeated)).view(np.uint32)
+        moved &= np.uint32(0xFFFFFFFF ^ (((1 << repeated) - 1) << (31 - repeated)))
     scale = 2.0 ** (form.minimum_exponent - FORMATS[Component.FLOAT32].minimum_exponent)
-    return moved.view(np.float32).astype(np.float64) * scale
+    values = moved.view(np.float32).astype(np.float64)
+    values *= scale
+    return values
 
 
 def decode_int(
@@ -326,20 +333,18 @@ def lowest_bit_of(bits: Bits, component: Component) -> NDArray[np.int16]:
     a whole multiple of 2^g; :data:`NO_BITS` for zero and non-finite numbers."""
     form = float_format(component)
     code = magnitude_code(bits, component)
-    one = code.dtype.type(1)
-    hidden = code.dtype.type(1 << (form.precision - 1))
-    marked = code | hidden
-    lowest = marked & (~marked + one)
-    if component is Component.FLOAT64:
-        power = (lowest.astype(np.float64).view(np.uint64) >> np.uint64(52)).astype(np.int16) - 1023
-    else:
-        power = (lowest.astype(np.float32).view(np.uint32) >> np.uint32(23)).astype(np.int16) - 127
-    field = (code >> code.dtype.type(form.precision - 1)).astype(np.int16)
-    result = power + np.maximum(field, np.int16(1)) + np.int16(form.quantum_exponent - 1)
-    none = code - one >= code.dtype.type(form.maximum_code)
+    whole = code.dtype.type
+    one = whole(1)
+    marked = code | whole(1 << (form.precision - 1))
+    trailing_zeros = np.bitwise_count(~marked & (marked - one))
+    exponent = (code >> whole(form.precision - 1)).astype(np.int16)
+    np.maximum(exponent, np.int16(1), out=exponent)
+    exponent += np.int16(form.quantum_exponent - 1)
+    exponent += trailing_zeros
+    none = code - one >= whole(form.maximum_code)
     if none.any():
-        result = np.where(none, NO_BITS, result)
-    return result.astype(np.int16, copy=False)
+        exponent[none] = NO_BITS
+    return exponent
 
 
 def lowest_bit(values: Floats) -> NDArray[np.int16]:

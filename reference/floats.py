@@ -46,6 +46,7 @@ from reference.values import FloatSum
 REASON = "float multiply-add: order and precision are free, the policy is a class of adders"
 
 
+_NOWHERE = np.zeros(1, bool)
 _IMMEASURABLE = 2.0**1000
 """Sums of magnitudes above leave too little room in binary64 to say anything of the result."""
 
@@ -67,14 +68,22 @@ class FloatAccept:
         """(tiles, rows, columns)."""
         return self.chain.shape
 
+    @cached_property
+    def plan(self) -> Adder:
+        """The arithmetic that is granted."""
+        return adder(self.chain, self.latitude)
+
     def part(self, tiles: slice) -> Accept:
         """The acceptance set of some of the tiles."""
-        return accept_chain(self.chain.part(tiles), self.latitude)
+        return _accept(self.chain.part(tiles), self.plan, self.latitude)
 
 
 def accept_chain(chain: FloatSum, latitude: Latitude = VULKAN) -> Accept:
     """The acceptance sets of all elements of a chain of float multiply-adds."""
-    plan = adder(chain, latitude)
+    return _accept(chain, adder(chain, latitude), latitude)
+
+
+def _accept(chain: FloatSum, plan: Adder, latitude: Latitude) -> Accept:
     with np.errstate(over="ignore", invalid="ignore"):
         sets = _Sets(addends(chain, plan), plan, latitude)
         tight = sets.tight
@@ -141,8 +150,20 @@ class _Sets:
             losses = losses + np.where(facts.may_underflow, tail, 0.0)
         return losses
 
+    @cached_property
+    def _only_sums_lose(self) -> bool:
+        """Whether addends lose nothing by themselves and M has no floor, as nearly always."""
+        facts = self.facts
+        losses = (facts.flushed, facts.lossy, facts.may_underflow)
+        nothing = all(loss is None for loss in losses)
+        return nothing and isinstance(facts.floor, float) and not self.shortened
+
     def _radius(self, growth: Floats | float) -> Floats:
-        return self.reach * growth + self.losses * (1 + growth)
+        if not self._only_sums_lose:
+            return self.reach * growth + self.losses * (1 + growth)
+        sums, half = self.facts.sums, growth * 0.5
+        radius: Floats = sums.size * (half + sums.error * (1 + growth))
+        return radius + np.abs(sums.value) * half
 
     @cached_property
     def tight_radius(self) -> Floats | float:
@@ -266,9 +287,9 @@ class _Sets:
     def _may_overflow(self) -> Flags:
         """Elements with a partial sum that may pass the largest finite value."""
         sums, largest = self.facts.sums, self.plan.maximum
+        if self.facts.largest < largest / 4:
+            return _NOWHERE
         peak = sums.size if self.latitude.overflows_early.possible else np.abs(sums.value)
-        if float(peak.max()) < largest / 4:
-            return np.zeros(1, bool)
         return np.broadcast_to(peak + self.loose_radius > largest, sums.value.shape)
 
     def _overflowing(self, band: Band) -> Band:
@@ -318,9 +339,8 @@ class _Sets:
         chain = self.facts.chain
         found: list[Any] = []
         sums = self.facts.sums
-        measured = (sums.size < _IMMEASURABLE) & np.isfinite(sums.value)
-        if not measured.all():
-            found.append(~measured)
+        if not self.facts.largest < _IMMEASURABLE or chain.component is Component.FLOAT64:
+            found.append(~((sums.size < _IMMEASURABLE) & np.isfinite(sums.value)))
         if chain.c.undefined is not None:
             found.append(chain.c.undefined)
         for a, b in chain.products:
