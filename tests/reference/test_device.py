@@ -23,6 +23,15 @@ F16, F32 = Component.FLOAT16, Component.FLOAT32
 COMMANDS = tuple(RECORD_STRUCTS)
 commands = pytest.mark.parametrize("command", COMMANDS, ids=lambda c: c[27:])
 
+PROPERTIES2 = "vkGetPhysicalDeviceCooperativeMatrixProperties2EXT"
+
+
+def asked(command, **fields):
+    """A query for the list in the catalog."""
+    size = (("scope", 3), ("subgroupSize", 32)) if command == PROPERTIES2 else ()
+    return Query(command, parameters=size, **fields)
+
+
 BEHAVIOURS = {
     "ascending": Behaviour(Arithmetic(Order.ASCENDING)),
     "descending, truncating": Behaviour(Arithmetic(Order.DESCENDING, Rounding.TOWARD_ZERO)),
@@ -106,7 +115,7 @@ def test_lists_hold_no_record_twice(command):
 
 @commands
 def test_counting_writes_nothing(command):
-    reply = ReferenceDevice().execute(Query(command, capacity=7, null=True, allocated=3))
+    reply = ReferenceDevice().execute(asked(command, capacity=7, null=True, allocated=3))
     assert reply.results == (SUCCESS,)
     assert reply.counts == (len(RECORDS[command]),)
     assert set(reply.buffers[0][-256:]) == {0xA5}
@@ -117,7 +126,7 @@ def test_counting_writes_nothing(command):
 def test_filling_writes_what_fits_and_says_so(command, missing_records):
     total = len(RECORDS[command])
     capacity = 0 if missing_records is None else total - missing_records
-    request = Query(command, capacity=capacity, allocated=total + 2, poison=0x5A)
+    request = asked(command, capacity=capacity, allocated=total + 2, poison=0x5A)
     reply = ReferenceDevice().execute(request)
     written = min(capacity, total)
     assert reply.counts == (written,)
@@ -132,18 +141,16 @@ def test_filling_writes_what_fits_and_says_so(command, missing_records):
 
 
 def test_saturating_combinations_have_a_list_of_their_own():
-    command = "vkGetPhysicalDeviceCooperativeMatrixProperties2EXT"
-    plain = ReferenceDevice().execute(Query(command, null=True)).counts[0]
-    saturating = ReferenceDevice().execute(
-        Query(command, null=True, parameters=(("scope", 3), ("flags", 1)))
-    )
-    assert 0 < saturating.counts[0] < plain
+    plain = asked(PROPERTIES2, null=True)
+    saturating = replace(plain, parameters=(*plain.parameters, ("flags", 1)))
+    counts = [ReferenceDevice().execute(query).counts[0] for query in (saturating, plain)]
+    assert 0 < counts[0] < counts[1]
 
 
 def test_the_order_of_records_is_a_choice():
     reverse = ReferenceDevice(Behaviour(reverses_records=True))
     for command in COMMANDS:
-        request = Query(command, capacity=10**3, allocated=10**3)
+        request = asked(command, capacity=10**3, allocated=10**3)
         forward = ReferenceDevice().execute(request)
         backward = reverse.execute(request)
         count = forward.counts[0]
