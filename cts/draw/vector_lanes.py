@@ -67,8 +67,8 @@ def _moved(product: MatrixMul, result: str, step: int) -> MatrixMul:
 def divergent(
     flow: Flow, data: st.DataObject, plan: Plan, product: MatrixMul, step: int
 ) -> list[VectorStatement]:
-    """Statements that make ``y`` from ``x``: ``product`` of ``plan``, with a matrix of the first half
-    of the :func:`doubled` ones, or ``step`` bytes further one of the second."""
+    """Statements that make ``y`` from ``x``: ``product`` of ``plan``, with a matrix of the first
+    half of the :func:`doubled` ones, or with the one ``step`` bytes further on."""
     first, second = (_moved(product, name, step * i) for i, name in enumerate(("p", "q")))
     condition = some(data, plan.launch)
     match flow:

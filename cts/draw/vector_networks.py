@@ -30,7 +30,7 @@ from cts.draw.vector_products import (
 )
 from cts.program.types import Component
 from cts.program.vector import VectorType
-from cts.program.vector_program import VectorProgram, VectorStatement
+from cts.program.vector_program import Launch, VectorProgram, VectorStatement
 from cts.program.vector_values import (
     Constant,
     Elementwise,
@@ -93,11 +93,16 @@ ACTIVATIONS = (_clamped, _relu_min, _stepped, _halved)
 
 @st.composite
 def networks(
-    draw: st.DrawFn, converting: Converting, choices: Sequence[Kinds], layers: int
+    draw: st.DrawFn,
+    converting: Converting,
+    choices: Sequence[Kinds],
+    layers: int,
+    *,
+    launches: Sequence[Launch] = LAUNCHES,
 ) -> tuple[VectorProgram, dict[str, bytes]]:
     """A network of ``layers`` products and its inputs. All ``choices`` take float16 vectors and
     give them."""
-    launch = draw(st.sampled_from(LAUNCHES), label="launch")
+    launch = draw(st.sampled_from(tuple(launches)), label="launch")
     sizes = [draw(st.integers(1, MOST), label="size") for _ in range(layers + 1)]
     numbers = draw(NUMBERS, label="numbers")
     draft = None
