@@ -33,6 +33,7 @@ from cts.program.model import (
     Through,
     Use,
 )
+from cts.program.tensor import TensorLoad, TensorStore
 from reference import reduction
 from reference.component import bits_dtype
 from reference.element_values import Elements
@@ -46,6 +47,7 @@ from reference.matrix import Undetermined, acceptance, multiply_add
 from reference.memory import Memory
 from reference.reduction import StoredReduction, reduced
 from reference.settle import settled
+from reference.tensor_access import Tensors
 from reference.values import Exact, Ranged, Reduced, Scattered, Value
 
 __all__ = ["Expectation", "Judgement", "Undetermined", "Violation", "evaluate"]
@@ -101,6 +103,7 @@ class _Evaluation:
         self.sources: dict[str, Source] = {}
         self.elements = Elements(program, self.types, self.values)
         self.iteration = 0
+        self.tensors = Tensors(program, self.memory)
 
     def run(self) -> dict[str, Expectation]:
         self._execute(self.program.body)
@@ -133,6 +136,12 @@ class _Evaluation:
                     self._define(statement, per_element(statement, self.values))
                 case Locate():
                     self._define(statement, located(statement, self.values))
+                case TensorLoad():
+                    self._define(statement, self.tensors.load(statement, self.values))
+                case TensorStore():
+                    value = self.values[statement.value]
+                    accept = acceptance(settled(value, statement.value), self.latitude)
+                    self.tensors.store(index, statement, self.types[statement.value], accept)
                 case Store():
                     self._store(index, statement)
                 case Length():

@@ -23,6 +23,7 @@ from cts.program.model import (
     Stamp,
     Through,
 )
+from cts.program.tensor import TensorLoad
 from reference.component import Floats, decode, decode_int, encode, encode_int
 from reference.flow import others
 from reference.matrix import multiply_add
@@ -30,7 +31,18 @@ from reference.patterns import Hypothesis
 from reference.values import Exact, FloatSum, Value
 
 Source = (
-    Load | MulAdd | Splat | Stamp | Rebuild | Matrix2 | Convert | Negate | Binary | Scale | Through
+    Load
+    | MulAdd
+    | Splat
+    | Stamp
+    | Rebuild
+    | Matrix2
+    | TensorLoad
+    | Convert
+    | Negate
+    | Binary
+    | Scale
+    | Through
 )
 
 

@@ -40,6 +40,7 @@ from cts.program.model import (
     Store,
     Through,
 )
+from cts.program.tensor import TensorLoad, TensorStore
 from reference.adders import Arithmetic, multiply_add
 from reference.component import Bits, bits_dtype, decode, decode_int, encode, encode_int
 from reference.evaluate import length_region
@@ -47,6 +48,7 @@ from reference.layout import Image, Region, region
 from reference.machine_elements import ElementSteps
 from reference.machine_flow import FlowSteps
 from reference.machine_matrix2 import Matrix2Steps
+from reference.machine_tensor import TensorSteps
 
 
 class Ownership(enum.Enum):
@@ -71,7 +73,7 @@ class Behaviour:
     """Lists of combinations come in another order."""
 
 
-class Machine(Matrix2Steps, ElementSteps, FlowSteps):
+class Machine(Matrix2Steps, ElementSteps, FlowSteps, TensorSteps):
     """One run of one program."""
 
     def __init__(
@@ -116,6 +118,10 @@ class Machine(Matrix2Steps, ElementSteps, FlowSteps):
                     self.values[statement.result] = self.per_element(statement)
                 case Locate():
                     self.values[statement.result] = self.locate(statement)
+                case TensorLoad():
+                    self.values[statement.result] = self.tensor_load(statement)
+                case TensorStore():
+                    self.tensor_store(statement)
                 case Store():
                     self.store(statement)
                 case Length():

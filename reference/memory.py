@@ -126,6 +126,12 @@ class Memory:
         component = Component.UINT32 if value is None else value.component
         self.entries.append(_Entry(where, stored, still_open, component, assumed))
 
+    def claim(self, where: Region, stored: Stored, component: Component) -> None:
+        """Notes a store to a buffer that has no other use."""
+        if self.entries or self.loads:
+            raise Undetermined(f"{self.name} is stored to, and used in another way")
+        self.entries.append(_Entry(where, stored, None, component))
+
     def _demand_own(self, where: Region, tiles: Numbers, what: str, fenced: bool = False) -> None:
         """That no tile reads or writes what another one writes; those of one workgroup may after
         a barrier (``fenced``: the barrier follows)."""

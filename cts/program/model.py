@@ -25,6 +25,7 @@ from cts.program.arithmetic import Binary, Convert, Negate, Scale
 from cts.program.controls import Control
 from cts.program.flow import Barrier, Through
 from cts.program.matrix2 import Matrix2
+from cts.program.tensor import TensorStatement
 from cts.program.types import (
     Address,
     Buffer,
@@ -233,6 +234,7 @@ Statement = (
     | Stamp
     | Rebuild
     | Matrix2
+    | TensorStatement
     | Branch
     | Repeat
     | Convert

@@ -94,6 +94,10 @@ CAPABILITIES: Final[dict[str, Need]] = {
     "CooperativeMatrixConversionsEXT": Need(),
     "CooperativeMatrixPerElementOperationsEXT": Need(),
     "CooperativeMatrixGetCoordinateEXT": Need(),
+    "CooperativeMatrixTensorAddressingNV": Need(),
+    "CooperativeMatrixBlockLoadsNV": Need(),
+    "CooperativeMatrixDecodeVectorNV": Need(),
+    "TensorAddressingNV": Need(),
 }
 """Every capability that the builder can declare."""
 
@@ -127,6 +131,12 @@ NEEDS: Final[dict[str, Need]] = {
     "ConversionsEXT": _maintenance1("cooperativeMatrixConversions"),
     "PerElementNV": _matrix2("cooperativeMatrixPerElementOperations"),
     "PerElementEXT": _maintenance1("cooperativeMatrixPerElementOperations"),
+    "TensorAddressing": _matrix2("cooperativeMatrixTensorAddressing"),
+    "BlockLoads": _matrix2("cooperativeMatrixBlockLoads"),
+    "DecodeVector": Need(
+        "VkPhysicalDeviceCooperativeMatrixDecodeVectorFeaturesNV.cooperativeMatrixDecodeVector",
+        "VK_NV_cooperative_matrix_decode_vector",
+    ),
     "GetCoordinate": _maintenance1("cooperativeMatrixGetCoordinate"),
 }
 """Needs of the pipeline that no capability stands for."""

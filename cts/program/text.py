@@ -33,6 +33,7 @@ from cts.program.model import (
     Store,
     Through,
 )
+from cts.program.tensor import TensorLoad, TensorStore
 from cts.program.vector_program import VectorProgram
 from cts.program.vector_text import describe_vectors
 
@@ -230,6 +231,41 @@ def _repeat(program: Program, it: Repeat) -> str:
     return "\n".join(lines)
 
 
+def _steps(steps: Iterable[Any]) -> str:
+    """The instructions that make a layout or a view."""
+    parts = []
+    for step in steps:
+        values = ", ".join(f"{name} {_plain(value)}" for name, value in vars(step).items())
+        parts.append(f"{type(step).__name__.lower()} ({values})")
+    return "; ".join(parts)
+
+
+def _plain(value: Any) -> str:
+    return "x".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _tensor(it: TensorLoad | TensorStore) -> str:
+    where = f"{it.tensor.buffer}, offset {it.tensor.offset}, {it.tensor.pitch} per tile"
+    text = f"{where}, layout of {it.layout.rank} ({it.layout.clamp.label}): "
+    text += _steps(it.layout.steps)
+    if it.view is not None:
+        own = "with dimensions" if it.view.has_dimensions else "of the span"
+        text += f", view {_plain(it.view.permutation)} {own} {_steps(it.view.steps)}".rstrip()
+    return text
+
+
+def _tensor_load(program: Program, it: TensorLoad) -> str:
+    text = f"{it.result} = load {matrix(it.type)} from tensor {_tensor(it)}, else {it.original}"
+    if it.decode is not None:
+        lanes = f", {it.decode.lanes} at once" if it.decode.lanes else ""
+        text += f", decoding {it.decode.code.label} + {it.decode.factor} x block{lanes}"
+    return text
+
+
+def _tensor_store(program: Program, it: TensorStore) -> str:
+    return f"store {it.value} to tensor {_tensor(it)}"
+
+
 _STATEMENTS: dict[Any, Callable[[Program, Any], str]] = {
     Load: _load,
     Store: _store,
@@ -242,6 +278,8 @@ _STATEMENTS: dict[Any, Callable[[Program, Any], str]] = {
     ConvertUse: _convert_use,
     PerElement: _per_element,
     Locate: _locate,
+    TensorLoad: _tensor_load,
+    TensorStore: _tensor_store,
     Convert: _convert,
     Negate: _negate,
     Binary: _binary,

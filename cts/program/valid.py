@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from cts.program import tensor_rules
 from cts.program.controls import contradiction
 from cts.program.element_rules import (
     broken_binary,
@@ -53,6 +54,7 @@ from cts.program.model import (
     Use,
     walk,
 )
+from cts.program.tensor import TensorLoad, TensorStore
 
 _PACKED = frozenset({Component.SINT8_PACKED, Component.UINT8_PACKED})
 _NO_MEMORY = _PACKED | {Component.BFLOAT16, Component.FLOAT8_E4M3, Component.FLOAT8_E5M2}
@@ -364,6 +366,15 @@ def _check_repeat(program: Program, it: Repeat, types: Types) -> None:
         _assign(carry.result, types[carry.initial], types)
 
 
+def _check_tensor(program: Program, it: TensorLoad | TensorStore, types: Types) -> None:
+    buffers = {buffer.name: buffer for buffer in program.buffers}
+    reason = tensor_rules.broken(it, types, buffers)
+    _demand(reason is None, reason or "")
+    if isinstance(it, TensorLoad):
+        _matrix(it.type)
+        _assign(it.result, it.type, types)
+
+
 _CHECKS: dict[Any, Callable[[Program, Any, Types], None]] = {
     Load: _check_load,
     Store: _check_store,
@@ -376,6 +387,8 @@ _CHECKS: dict[Any, Callable[[Program, Any, Types], None]] = {
     ConvertUse: _check_matrix2,
     PerElement: _check_matrix2,
     Locate: _check_matrix2,
+    TensorLoad: _check_tensor,
+    TensorStore: _check_tensor,
     Convert: _check_element(broken_convert),
     Negate: _check_element(broken_negate),
     Binary: _check_element(broken_binary),

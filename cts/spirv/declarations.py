@@ -131,6 +131,14 @@ class Declarations:
         """OpTypeArray without a layout, as workgroup memory has it."""
         return self._compound(self.declare(Op.TypeArray, element, length_id), element)
 
+    def laid_out_array_type(self, element: int, length: int, stride: int) -> int:
+        """OpTypeArray with an ArrayStride in bytes: a type of its own each time, since arrays of
+        the same elements elsewhere may not have a layout."""
+        found = self.new_id()
+        self._globals += (4 << 16 | Op.TypeArray, found, element, self.u32(length))
+        self.decorate(found, spv.Decoration.ArrayStride, stride)
+        return self._compound(found, element)
+
     def runtime_array_type(self, element: int, stride: int) -> int:
         """OpTypeRuntimeArray with its ArrayStride in bytes."""
         key = (Op.TypeRuntimeArray, element)

@@ -28,6 +28,8 @@ SINCE_1_6: Final = frozenset({NV_MATRIX2, NV_TENSOR, NV_DECODE_VECTOR})
 class Op(enum.IntEnum):
     """Instructions."""
 
+    ConstantTrue = 41
+    ConstantFalse = 42
     FunctionParameter = 55
     ConvertFToU = 109
     ConvertFToS = 110
@@ -51,7 +53,21 @@ class Op(enum.IntEnum):
     CooperativeMatrixConvertUseEXT = 5293
     CooperativeMatrixGetCoordinateEXT = 5363
     CooperativeMatrixReduceEXT = 5366
+    CooperativeMatrixLoadTensorNV = 5367
+    CooperativeMatrixStoreTensorNV = 5368
     CooperativeMatrixPerElementOpEXT = 5369
+    TypeTensorLayoutNV = 5370
+    TypeTensorViewNV = 5371
+    CreateTensorLayoutNV = 5372
+    TensorLayoutSetDimensionNV = 5373
+    TensorLayoutSetStrideNV = 5374
+    TensorLayoutSliceNV = 5375
+    TensorLayoutSetClampValueNV = 5376
+    CreateTensorViewNV = 5377
+    TensorViewSetDimensionNV = 5378
+    TensorViewSetStrideNV = 5379
+    TensorViewSetClipNV = 5382
+    TensorLayoutSetBlockSizeNV = 5384
     CooperativeMatrixTransposeNV = 5390
 
 
@@ -62,7 +78,19 @@ class Capability(enum.IntEnum):
     CooperativeMatrixReductionsEXT = 5430
     CooperativeMatrixConversionsNV = 5431
     CooperativeMatrixPerElementOperationsEXT = 5432
+    CooperativeMatrixTensorAddressingNV = 5433
+    CooperativeMatrixBlockLoadsNV = 5434
     CooperativeMatrixGetCoordinateEXT = 5438
+    TensorAddressingNV = 5439
+    CooperativeMatrixDecodeVectorNV = 5447
+
+
+class TensorOperands(enum.IntFlag):
+    """Tensor Addressing Operands."""
+
+    TensorView = 0x1
+    DecodeFunc = 0x2
+    DecodeVectorFunc = 0x4
 
 
 class Decoration(enum.IntEnum):
@@ -103,4 +131,12 @@ PER_ELEMENT: Final = {
 }
 COORDINATE: Final = Grant(
     Capability.CooperativeMatrixGetCoordinateEXT, EXT_MAINTENANCE1, "GetCoordinate"
+)
+TENSORS: Final = (
+    Grant(Capability.TensorAddressingNV, NV_TENSOR, "TensorAddressing"),
+    Grant(Capability.CooperativeMatrixTensorAddressingNV, NV_MATRIX2, "TensorAddressing"),
+)
+BLOCK_LOADS: Final = Grant(Capability.CooperativeMatrixBlockLoadsNV, NV_MATRIX2, "BlockLoads")
+DECODE_VECTOR: Final = Grant(
+    Capability.CooperativeMatrixDecodeVectorNV, NV_DECODE_VECTOR, "DecodeVector"
 )

@@ -25,6 +25,7 @@ from cts.program.model import (
     Store,
     walk,
 )
+from cts.program.tensor import TensorLoad, TensorStore
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,11 @@ def accesses(program: Program) -> Iterator[tuple[Access, ...]]:
             case Length(buffer=buffer):
                 size = program.buffer(buffer).size * program.buffer(buffer).pointee.bytes
                 yield (Access(buffer, True, 0, size, 0),)
+            case TensorLoad(tensor=tensor) | TensorStore(tensor=tensor):
+                whole = program.buffer(tensor.buffer)
+                size = whole.size * whole.pointee.bytes
+                stores = isinstance(statement, TensorStore)
+                yield (Access(tensor.buffer, stores, 0, size, _ANY),)
             case _:
                 yield tuple(_loads(program, (statement,)))
 

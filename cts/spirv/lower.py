@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterable
 
 from cts.program.model import Program, Statement
-from cts.spirv import elements, flow, matrix2, statements
+from cts.spirv import elements, flow, matrix2, statements, tensor
 from cts.spirv import opcodes as spv
 from cts.spirv.context import Context
 from cts.spirv.declarations import VERSION_1_6
@@ -25,6 +25,7 @@ __all__ = ["Module", "lower"]
 _LOWERINGS = {
     **statements.LOWERINGS,
     **matrix2.LOWERINGS,
+    **tensor.LOWERINGS,
     **elements.LOWERINGS,
     **flow.LOWERINGS,
 }
