@@ -196,6 +196,7 @@ class Subject:
                 "than the first"
             )
         if finding is not None:
+            finding.evidence = evidence
             self.found(finding)
         return list(reply.buffers)
 
@@ -210,8 +211,9 @@ class Subject:
 
         A fixed case goes on and may find more; an example ends here, so that it can shrink.
         """
-        if finding.evidence is None:
-            finding.evidence = self._evidence
+        if finding.evidence is None and self._evidence is not None:
+            # A case that compares replies itself can't be judged again from one of them.
+            finding.evidence = dataclasses.replace(self._evidence, judged=False)
         if self._collect:
             self.collected.append(finding)
         elif worse(self.floor, finding.outcome):

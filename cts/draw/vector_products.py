@@ -49,6 +49,8 @@ from reference.vector_layout import line_bytes, scatter, strided_bytes, strided_
 PACKED = {Component.SINT8_PACKED: Component.SINT8, Component.UINT8_PACKED: Component.UINT8}
 OPTIMAL = (MatrixLayout.INFERENCING_OPTIMAL, MatrixLayout.TRAINING_OPTIMAL)
 _FLOAT8 = (Component.FLOAT8_E4M3, Component.FLOAT8_E5M2)
+TAME = np.uint8(0x3B)
+"""Bits that a byte of padding may have so that no float made of such bytes reaches 1."""
 ELEMENTS = 1 << 16
 """Most elements of all matrices that one example multiplies with, counted for each invocation."""
 
@@ -261,6 +263,9 @@ class Plan:
     numbers: Numbers
     specialized: frozenset[str] = frozenset()
     storage: Storage = Storage.STORAGE_BUFFER
+    run_time_stride: bool = False
+    wild_padding: bool = False
+    """Bytes that are no element of a strided float matrix may be NaN and infinity."""
 
     @property
     def input_type(self) -> VectorType:
@@ -351,6 +356,8 @@ class Plan:
         pitch = (-(-size // MATRIX_UNIT) + padding) * MATRIX_UNIT
         base = self.matrices.base
         image = poison(base + len(stored) * pitch + size + TAIL, salt=97)
+        if kind.is_float and not layout.optimal and not self.wild_padding:
+            image &= TAME
         for number, matrix in enumerate(stored):
             start = base + number * pitch
             if layout.optimal:
@@ -374,7 +381,8 @@ class Plan:
         pointee = Component.UINT8 if kind in _FLOAT8 else kind
         draft.memory(name, pointee, image.tobytes(), self.storage)
         index = replace(self.matrices.index, base=base, step=pitch)
-        return Weights(Place(name, index), kind, layout, stride, transpose)
+        late = self.run_time_stride and not layout.optimal
+        return Weights(Place(name, index), kind, layout, stride, transpose, late)
 
 
 def optimal_regions(

@@ -149,13 +149,15 @@ class VectorStore:
 @dataclass(frozen=True)
 class Weights:
     """The Matrix operands of a product. ``stride`` counts bytes and means nothing in an
-    optimal layout. With ``transpose`` the matrix in memory is K x M."""
+    optimal layout; it is a literal, or with ``run_time_stride`` reaches the shader as the
+    program's numbers do. With ``transpose`` the matrix in memory is K x M."""
 
     place: Place
     interpretation: Component
     layout: MatrixLayout
     stride: int = 0
     transpose: bool = False
+    run_time_stride: bool = False
 
 
 @dataclass(frozen=True)

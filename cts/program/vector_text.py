@@ -100,6 +100,7 @@ def _condition(condition: Condition) -> str:
 
 def _weights(weights: Weights) -> str:
     stride = "" if weights.layout.optimal else f" stride {weights.stride}"
+    stride += " (at run time)" if weights.run_time_stride else ""
     transposed = " transposed" if weights.transpose else ""
     return (
         f"{weights.interpretation.label} {weights.layout.label}{stride}{transposed} from "

@@ -141,7 +141,8 @@ def _multiply(context: VectorContext, memories: VectorMemories, it: MatrixMul) -
     if it.result_signed:
         signs |= Operands.MatrixResultSignedComponentsKHR
     if signs or weights.stride or not weights.layout.optimal:
-        operands.append(context.number(weights.stride))
+        given = context.number if weights.run_time_stride else context.builder.u32
+        operands.append(given(weights.stride))
     if signs:
         operands.append(int(signs))
     op = Vector.CooperativeVectorMatrixMulNV
