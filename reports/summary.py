@@ -68,7 +68,7 @@ def verdict(result: Mapping[str, Any]) -> Verdict:
     """The verdict, naming device, driver, suite version, seed and examples."""
     required = [case for case in result["cases"] if case["level"] == "required"]
     by = Counter(case["outcome"] for case in required)
-    judged = sum(by[outcome] for outcome in ("pass", "quality_warning"))
+    judged = sum(by[outcome] for outcome in ("pass", "quality_warning", "policy"))
     broken = sum(by[outcome] for outcome in VIOLATIONS)
     unclean = len(required) - judged - by["not_supported"]
     unsupported = f"; {by['not_supported']:,} more not supported" if by["not_supported"] else ""
