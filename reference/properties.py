@@ -196,15 +196,26 @@ def agreement(khr: Sequence[Record], nv: Sequence[Record]) -> list[Violation]:
     first, second = keys(khr, "ResultType"), keys(nv, "DType")
     for label, only in ((KHR, first - second), (NV, second - first)):
         if only:
+            shown = [_combination(key) for key in sorted(only)]
+            more = f" and {len(shown) - 1} more" if len(shown) > 1 else ""
             found.append(
                 Violation(
                     "P-07",
                     Level.POLICY,
-                    f"{len(only)} combinations are listed only by {label}",
-                    {"combinations": [list(key) for key in sorted(only)]},
+                    f"only {label} lists {shown[0]}{more}",
+                    {"combinations": "; ".join(shown)},
                 )
             )
     return found
+
+
+def _combination(key: tuple[int, ...]) -> str:
+    """M, N, K, A, B, C, result and scope in words; what the suite doesn't know as numbers."""
+    m, n, k, *types, scope = key
+    known = set(Component)
+    a, b, c, result = (Component(it).label if it in known else str(it) for it in types)
+    where = Scope(scope).name.lower() if scope in set(Scope) else str(scope)
+    return f"{m}x{n}x{k} {a} x {b} + {c} -> {result}, {where}"
 
 
 def companions(command: str, records: Sequence[Record]) -> list[Violation]:
