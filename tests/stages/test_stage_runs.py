@@ -11,11 +11,16 @@ from cts.device import launcher, lavapipe
 from cts.device.errors import ServerFault
 from cts.device.protocol import Staging
 from cts.device.supervisor import SupervisedDevice
+from cts.draw.stages import launches_of
 from cts.program.vector import Stage
 from cts.program.vector_program import Launch
 from tests.stages.modules import OTHERS, expected, request
 
-GRIDS = (Launch(1, 1), Launch(3, 5), Launch(2, 32))
+LAUNCHES = [
+    pytest.param(stage, grid, id=f"{stage.label}-{grid.workgroups}x{grid.local_size}")
+    for stage in Stage
+    for grid in (Launch(1, 1), Launch(3, 5), Launch(2, 32), *launches_of(stage)[-2:])
+]
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +34,7 @@ def device() -> Iterator[SupervisedDevice]:
     made.close()
 
 
-@pytest.mark.parametrize("grid", GRIDS, ids=lambda it: f"{it.workgroups}x{it.local_size}")
-@pytest.mark.parametrize("stage", Stage, ids=lambda it: it.label)
+@pytest.mark.parametrize(("stage", "grid"), LAUNCHES)
 def test_every_invocation_finds_its_number(
     device: SupervisedDevice, stage: Stage, grid: Launch
 ) -> None:
