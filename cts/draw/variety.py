@@ -72,6 +72,14 @@ def shapes(draw: st.DrawFn) -> Shape:
 
 
 @st.composite
+def rich_shapes(draw: st.DrawFn, factor: int) -> Shape:
+    """A member of a pool ``factor`` times as large, for programs whose structure is what they are
+    about."""
+    current = _VARIETY.get(_DEFAULT)
+    return Shape(current.seed, draw(st.integers(0, current.modules * factor - 1)))
+
+
+@st.composite
 def members(draw: st.DrawFn, options: Sequence[T]) -> T:
     """One of ``options``, simplest first, by the pool: for what decides a module, such as the
     type of a matrix."""

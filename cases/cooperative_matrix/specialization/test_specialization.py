@@ -45,7 +45,6 @@ KINDS = (
     "constants: the specialised module does what the module with literals does.",
     level=Level.REQUIRED,
     axes={"operand": tuple(OPERANDS), "kind": KINDS},
-    examples=2.0,
 )
 def test_operand(subject: Subject, axes: Axes, data: st.DataObject) -> None:
     found: list[Combination] = [
