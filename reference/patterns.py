@@ -10,6 +10,9 @@ from cts.program.model import Component
 from reference.accept import Acceptance
 from reference.component import Bits, Flags, Floats, decode
 
+MANY = 8
+"""So many wrong elements agree with a hypothesis hardly by chance."""
+
 
 @dataclass(frozen=True)
 class Hypothesis:
@@ -90,7 +93,7 @@ def _what(
     expected = _expected(accept, tile)
 
     def same(other: Floats) -> bool:
-        return _equal(values, other, mask, accept.component)
+        return _explains(values[mask], other[mask], expected[mask], accept.component)
 
     if expected.shape[0] == expected.shape[1] and same(expected.T):
         return "transposed"
@@ -123,14 +126,15 @@ def _expected(accept: Acceptance, tile: int) -> Floats:
     return decode(np.broadcast_to(part.tight.bits, part.shape)[0], part.component)
 
 
-def _equal(values: Floats, other: Floats, mask: Flags, component: Component) -> bool:
-    """Whether the wrong elements are, up to the rounding of floats, what ``other`` says."""
-    a, b = values[mask], other[mask]
+def _explains(values: Floats, supposed: Floats, expected: Floats, component: Component) -> bool:
+    """Whether the wrong elements are what a hypothesis supposes: integers exactly, floats far
+    closer to it than to what was expected, the fewer there are the closer."""
     if component.is_integer:
-        return bool(np.array_equal(a, b))
+        return bool(np.array_equal(values, supposed))
+    share = 2.0**-3 if len(values) >= MANY else 2.0**-10
     with np.errstate(invalid="ignore", over="ignore"):
-        near = np.abs(a - b) <= np.abs(b) * 2.0**-8
-    return bool(np.all(near | (a == b) | (np.isnan(a) & np.isnan(b))))
+        near = np.abs(values - supposed) <= np.abs(values - expected) * share
+    return bool(np.all(near | (values == supposed) | (np.isnan(values) & np.isnan(supposed))))
 
 
 def _common_factor(values: Floats, expected: Floats) -> str:

@@ -485,3 +485,17 @@ def test_details_are_plain_json_and_name_the_worst_element():
     assert len(detail["errors"]["ratios"]) == 16
     assert "Sums of 24 bits" in detail["explanation"]
     assert detail["wrong"] == 1
+
+
+def test_small_errors_are_not_taken_for_another_fault():
+    """Every hypothesis is near a result that is nearly right."""
+    program = product(HALF)
+    data = inputs(program, **same(FULL))
+
+    def change(bits):
+        return encode(decode(bits, F32) * (1 + 2.0**-9), F32)
+
+    found = check(program, data, change).violations[0].detail["pattern"]
+    assert "missing" not in found
+    assert "tile 0" not in found
+    assert "transposed" not in found
