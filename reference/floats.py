@@ -8,7 +8,6 @@ anything by policy (NotNaN and NotInf are assumed), and what IEEE 754 says in th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -35,11 +34,11 @@ from reference.component import (
     Floats,
     decode,
     float_format,
-    number,
     round_down,
     round_nearest,
     round_up,
 )
+from reference.explain import explanation
 from reference.latitude import VULKAN, Latitude
 from reference.values import FloatSum
 
@@ -370,42 +369,12 @@ class _Sets:
             flags |= np.where(self.facts.subnormal, np.uint8(NAN), np.uint8(0))
         return flags
 
-    # --- text ---------------------------------------------------------------------------------
-
     def explain(self, index: tuple[int, int, int]) -> str:
         """Why the set of one element is what it is."""
-        shape, plan = self.facts.shape, self.plan
-        pick = _picker(index, shape)
-        sums = self.facts.sums
-        text = (
-            f"{int(pick(self.facts.count))} of {plan.slots} addends are not zero, their sum is "
-            f"{number(pick(sums.value))}, their magnitudes add up to {number(pick(sums.size))}. "
-        )
-        if self.facts.special is not None and pick(self.facts.special):
-            return text + "A NaN or an infinity is among them."
-        tight, loose = pick(self.tight_radius), pick(self.loose_radius)
-        if self.collapsed is not None and not pick(self.collapsed):
-            return text + (
-                f"Sums of {plan.precision} bits in any order, rounded in any direction, err by at "
-                f"most {tight:.4g}; with an error of one unit for each addend by {loose:.4g}."
-            )
-        text += f"All of these lie on a grid so coarse that every partial sum fits {plan.collapse} "
-        text += "bits and is exact"
-        if loose == 0.0:
-            return text + "."
-        return text + (
-            "; only an adder that errs by a unit for addends of the other sign differs, by at most "
-            f"{loose:.4g}."
-        )
+        return explanation(self.facts, self.collapsed, self.tight_radius, self.loose_radius, index)
 
 
 def _ends(band: Band) -> tuple[Floats, Floats]:
     ends = band.interval()
     assert ends is not None
     return ends
-
-
-def _picker(
-    index: tuple[int, int, int], shape: tuple[int, int, int]
-) -> Callable[[NDArray[Any] | float], float]:
-    return lambda array: float(np.broadcast_to(array, shape)[index])
