@@ -100,11 +100,14 @@ class Panel:
         from rich.console import Group
         from rich.text import Text
 
+        from reports.text import one_line
+
         lines: list[RenderableType] = [self._bar, Text(counts(progress))]
         running = sorted(progress.started, key=progress.started.__getitem__)[-self._workers :]
         lines += [Text(f"  now  {name}", style="dim", overflow="ellipsis") for name in running]
         for finding in list(progress.findings.values())[-SHOWN:]:
-            text = f"  {finding['outcome']}  {finding['case']}: {finding['message']}"
+            said = one_line(finding["message"])
+            text = f"  {finding['outcome']}  {finding['case']}: {said}"
             lines.append(Text(text, style="red", overflow="ellipsis", no_wrap=True))
         return Group(*lines)
 
