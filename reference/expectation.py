@@ -178,7 +178,7 @@ def judge_scattered(expected: Scattered, actual: Bits, name: str) -> Violation |
     values, counts = np.unique(found[found_in], return_counts=True)
     repeated = values[counts > limit].tolist()
     missing = sorted(set(codes.tolist()) - set(values.tolist()))
-    last = (expected.subgroup_size * elements - 1) >> expected.shift
+    last = (expected.invocations * elements - 1) >> expected.shift
     strange = [v for v in values.tolist() if v > last]
     band: BandName = "quality"
     if strange or repeated:
@@ -193,7 +193,7 @@ def judge_scattered(expected: Scattered, actual: Bits, name: str) -> Violation |
         "repeated": repeated[:64],
         "missing": missing[:64],
         "tiles": [int(t) for t in np.flatnonzero(different)[:64]],
-        "explanation": "component i of invocation v was set to (i * subgroup size + v) >> "
+        "explanation": "component i of invocation v was set to (i * invocations + v) >> "
         f"{expected.shift}; every element of the stored matrix is one of the components",
     }
     return Violation(band, "value", message, detail)

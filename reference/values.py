@@ -78,11 +78,12 @@ class FloatSum:
 @dataclass(frozen=True)
 class Scattered:
     """A matrix of which only the collection of its elements is known: component ``i`` of
-    subgroup invocation ``v`` holds ``(i * subgroup_size + v) >> shift``, wrapped."""
+    invocation ``v`` holds ``(i * invocations + v) >> shift``, wrapped."""
 
     type: MatrixType
     tiles: int
-    subgroup_size: int
+    invocations: int
+    """How many invocations share the matrix."""
     shift: int
 
     @property
