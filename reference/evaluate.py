@@ -67,19 +67,25 @@ def evaluate(
     return _Evaluation(program, inputs, latitude).run()
 
 
+def invocations(matrix: MatrixType, program: Program) -> int:
+    """How many invocations share one matrix."""
+    grid = program.grid
+    return grid.subgroup_size if matrix.scope is Scope.SUBGROUP else grid.local_size
+
+
 def length_region(statement: Length, program: Program) -> Region:
     """Where the lengths lie: [scope instances, 1, invocations of one]."""
     grid = program.grid
-    invocations = grid.subgroup_size
-    row = MatrixType(Component.UINT32, 1, invocations, Use.ACCUMULATOR)
-    address = Address(statement.buffer, Layout.ROW_MAJOR, 0, 0, invocations)
+    size = grid.subgroup_size
+    row = MatrixType(Component.UINT32, 1, size, Use.ACCUMULATOR)
+    address = Address(statement.buffer, Layout.ROW_MAJOR, 0, 0, size)
     found = region(row, address, program.buffer(statement.buffer), grid)
     if statement.type.scope is Scope.SUBGROUP:
         return found
     groups, subgroups, _, _ = found.extents
     return Region(
         found.base,
-        (groups, 1, 1, subgroups * invocations),
+        (groups, 1, 1, subgroups * size),
         (found.steps[0], found.steps[1], found.steps[2], found.steps[3]),
         found.size,
     )
@@ -228,7 +234,7 @@ class _Evaluation:
     def _stamp(self, statement: Stamp) -> Scattered:
         if statement.type.component.is_float:
             raise Undetermined(f"{statement.result}: only integers can be stamped")
-        size = self.program.grid.subgroup_size
+        size = invocations(statement.type, self.program)
         return Scattered(statement.type, self._tiles(statement.type), size, statement.shift)
 
     def _store(self, index: int, statement: Store) -> None:

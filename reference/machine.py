@@ -43,7 +43,7 @@ from cts.program.model import (
 from cts.program.tensor import TensorLoad, TensorStore
 from reference.adders import Arithmetic, multiply_add
 from reference.component import Bits, bits_dtype, decode, decode_int, encode, encode_int
-from reference.evaluate import length_region
+from reference.evaluate import invocations, length_region
 from reference.layout import Image, Region, region
 from reference.machine_elements import ElementSteps
 from reference.machine_flow import FlowSteps
@@ -232,7 +232,7 @@ class Machine(Matrix2Steps, ElementSteps, FlowSteps, TensorSteps):
 
     def stamp(self, statement: Stamp) -> Bits:
         """Every element holds the code of a component that is this element."""
-        matrix, size = statement.type, self.program.grid.subgroup_size
+        matrix, size = statement.type, invocations(statement.type, self.program)
         count = matrix.rows * matrix.columns
         element = np.arange(count, dtype=np.uint64)
         codes = element
