@@ -49,6 +49,7 @@ combinations that every implementation lists (V-01)."""
 
 _OTHERS = (
     (_F16, _F16, _F16, _F32, _F32),
+    (_F16, _F16, _F16, _F32, _F16),
     (_F32, _F16, _F16, _F16, _F16),
     (_F32, _F32, _F32, _F32, _F32),
     (_F16, _E4M3, _E4M3, _F32, _F32),

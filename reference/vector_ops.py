@@ -227,6 +227,7 @@ def _selection(
 ) -> Ranged:
     form = float_format(component)
     small = (low < form.minimum_normal) & (high > -form.minimum_normal)
+    small = small & ((low != 0) | (high != 0))
     flags = np.where(small, np.uint8(ZERO), np.uint8(0))
     flags |= np.where(low == np.inf, np.uint8(PLUS_INFINITY), np.uint8(0))
     flags |= np.where(high == -np.inf, np.uint8(MINUS_INFINITY), np.uint8(0))

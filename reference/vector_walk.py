@@ -270,9 +270,12 @@ class Walk:
     # --- products ---------------------------------------------------------------------------
 
     def _multiply(self, it: MatrixMul) -> None:
-        given = self.exact(it.input)
         matrix = Exact(it.weights.interpretation, self.matrix(it))
-        self.assign(it.result, product(it, given, matrix, self.bias(it)))
+        self.assign(it.result, product(it, self.given(it), matrix, self.bias(it)))
+
+    def given(self, it: MatrixMul) -> Exact:
+        """The input of each executing invocation, before it is interpreted."""
+        return self.exact(it.input)
 
     def matrix(self, it: MatrixMul) -> Bits:
         """The matrix of each executing invocation as it is multiplied, [invocations, M, K]."""

@@ -13,12 +13,16 @@ from reference.mutants import (
     conversions,
     convert_memory,
     convert_values,
+    elementwise,
+    flow,
     maintenance1,
     matrix2,
     memory,
     queries,
     trouble,
     values,
+    vector,
+    vector_values,
 )
 from reference.mutants.base import Mutant
 
@@ -26,6 +30,8 @@ _ALL: tuple[Mutant, ...] = (
     *memory.MUTANTS,
     *arithmetic.MUTANTS,
     *values.MUTANTS,
+    *elementwise.MUTANTS,
+    *flow.MUTANTS,
     *queries.MUTANTS,
     *trouble.MUTANTS,
     *conversions.MUTANTS,
@@ -33,6 +39,8 @@ _ALL: tuple[Mutant, ...] = (
     *convert_values.MUTANTS,
     *matrix2.MUTANTS,
     *maintenance1.MUTANTS,
+    *vector.MUTANTS,
+    *vector_values.MUTANTS,
 )
 MUTANTS: dict[str, Mutant] = {mutant.name: mutant for mutant in _ALL}
 
