@@ -159,6 +159,7 @@ the default size."""
 EXTENSIONS: Mapping[str, int] = {
     "VK_EXT_cooperative_matrix_maintenance1": 1,
     "VK_EXT_shader_float8": 1,
+    "VK_EXT_shader_long_vector": 1,
     "VK_EXT_shader_replicated_composites": 1,
     "VK_KHR_cooperative_matrix": 2,
     "VK_KHR_shader_bfloat16": 1,

@@ -33,8 +33,10 @@ from cts.program.model import (
     Through,
     Use,
 )
+from cts.program.qcom import FromArrays, ToArrays
 from cts.program.tensor import TensorLoad, TensorStore
 from reference import reduction
+from reference.arrays import array_region
 from reference.component import bits_dtype
 from reference.element_values import Elements
 from reference.elements import located, per_element, use_converted
@@ -142,6 +144,12 @@ class _Evaluation:
                     self._define(statement, per_element(statement, self.values))
                 case Locate():
                     self._define(statement, located(statement, self.values))
+                case FromArrays():
+                    where = self._arrays(statement, statement.type)
+                    loaded = self.memory[statement.buffer].load(where, statement.type.component)
+                    self._define(statement, loaded)
+                case ToArrays():
+                    self._store_arrays(index, statement)
                 case TensorLoad():
                     self._define(statement, self.tensors.load(statement, self.values))
                 case TensorStore():
@@ -166,6 +174,18 @@ class _Evaluation:
                     self._repeat(statement)
                 case Barrier():
                     self._barrier(statement)
+
+    def _arrays(self, statement: FromArrays | ToArrays, matrix: MatrixType) -> Region:
+        buffer = self.program.buffer(statement.buffer)
+        return array_region(statement, matrix, buffer, self.program.grid)
+
+    def _store_arrays(self, index: int, statement: ToArrays) -> None:
+        name = statement.value
+        value = settled(self.values[name], name)
+        where = self._arrays(statement, self.types[name])
+        accept = acceptance(value, self.latitude)
+        stored = Stored(index, name, self.types[name], where, accept, list)
+        self.memory[statement.buffer].store(where, stored, value)
 
     def _define(self, statement: Source, value: Value) -> None:
         self.values[statement.result] = value

@@ -23,6 +23,7 @@ from cts.program.model import (
     Stamp,
     Through,
 )
+from cts.program.qcom import FromArrays
 from cts.program.tensor import TensorLoad
 from reference.component import Floats, decode, decode_int, encode, encode_int
 from reference.flow import others
@@ -43,6 +44,7 @@ Source = (
     | Binary
     | Scale
     | Through
+    | FromArrays
 )
 
 

@@ -40,11 +40,13 @@ from cts.program.model import (
     Store,
     Through,
 )
+from cts.program.qcom import FromArrays, ToArrays
 from cts.program.tensor import TensorLoad, TensorStore
 from reference.adders import Arithmetic, multiply_add
 from reference.component import Bits, bits_dtype, decode, decode_int, encode, encode_int
 from reference.evaluate import invocations, length_region
 from reference.layout import Image, Region, region
+from reference.machine_arrays import ArraySteps
 from reference.machine_elements import ElementSteps
 from reference.machine_flow import FlowSteps
 from reference.machine_matrix2 import Matrix2Steps
@@ -73,7 +75,7 @@ class Behaviour:
     """Lists of combinations come in another order."""
 
 
-class Machine(Matrix2Steps, ElementSteps, FlowSteps, TensorSteps):
+class Machine(Matrix2Steps, ElementSteps, FlowSteps, TensorSteps, ArraySteps):
     """One run of one program."""
 
     def __init__(
@@ -118,6 +120,10 @@ class Machine(Matrix2Steps, ElementSteps, FlowSteps, TensorSteps):
                     self.values[statement.result] = self.per_element(statement)
                 case Locate():
                     self.values[statement.result] = self.locate(statement)
+                case FromArrays():
+                    self.values[statement.result] = self.from_arrays(statement)
+                case ToArrays():
+                    self.to_arrays(statement)
                 case TensorLoad():
                     self.values[statement.result] = self.tensor_load(statement)
                 case TensorStore():

@@ -25,6 +25,7 @@ from cts.program.arithmetic import Binary, Convert, Negate, Scale
 from cts.program.controls import Control
 from cts.program.flow import Barrier, Through
 from cts.program.matrix2 import Matrix2
+from cts.program.qcom import QcomStatement
 from cts.program.tensor import TensorStatement
 from cts.program.types import (
     Address,
@@ -235,6 +236,7 @@ Statement = (
     | Rebuild
     | Matrix2
     | TensorStatement
+    | QcomStatement
     | Branch
     | Repeat
     | Convert

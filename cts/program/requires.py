@@ -94,10 +94,12 @@ CAPABILITIES: Final[dict[str, Need]] = {
     "CooperativeMatrixConversionsEXT": Need(),
     "CooperativeMatrixPerElementOperationsEXT": Need(),
     "CooperativeMatrixGetCoordinateEXT": Need(),
+    "CooperativeMatrixConversionQCOM": Need(),
     "CooperativeMatrixTensorAddressingNV": Need(),
     "CooperativeMatrixBlockLoadsNV": Need(),
     "CooperativeMatrixDecodeVectorNV": Need(),
     "TensorAddressingNV": Need(),
+    "LongVectorEXT": Need(),
 }
 """Every capability that the builder can declare."""
 
@@ -136,6 +138,13 @@ NEEDS: Final[dict[str, Need]] = {
     "DecodeVector": Need(
         "VkPhysicalDeviceCooperativeMatrixDecodeVectorFeaturesNV.cooperativeMatrixDecodeVector",
         "VK_NV_cooperative_matrix_decode_vector",
+    ),
+    "LongVector": Need(
+        "VkPhysicalDeviceShaderLongVectorFeaturesEXT.longVector", "VK_EXT_shader_long_vector"
+    ),
+    "ConversionQCOM": Need(
+        "VkPhysicalDeviceCooperativeMatrixConversionFeaturesQCOM.cooperativeMatrixConversion",
+        "VK_QCOM_cooperative_matrix_conversion",
     ),
     "GetCoordinate": _maintenance1("cooperativeMatrixGetCoordinate"),
 }

@@ -33,6 +33,7 @@ from cts.program.model import (
     Store,
     Through,
 )
+from cts.program.qcom import FromArrays, ToArrays
 from cts.program.tensor import TensorLoad, TensorStore
 from cts.program.vector_program import VectorProgram
 from cts.program.vector_text import describe_vectors
@@ -266,6 +267,21 @@ def _tensor_store(program: Program, it: TensorStore) -> str:
     return f"store {it.value} to tensor {_tensor(it)}"
 
 
+def _how(it: FromArrays | ToArrays) -> str:
+    if it.packed:
+        return " of uint32"
+    return " of uint32, cast" if it.cast else ""
+
+
+def _from_arrays(program: Program, it: FromArrays) -> str:
+    part = f", from element {it.start} of {it.length}" if it.length else ""
+    return f"{it.result} = {matrix(it.type)} of the arrays{_how(it)} in {it.buffer}{part}"
+
+
+def _to_arrays(program: Program, it: ToArrays) -> str:
+    return f"store {it.value} as arrays{_how(it)} to {it.buffer}"
+
+
 _STATEMENTS: dict[Any, Callable[[Program, Any], str]] = {
     Load: _load,
     Store: _store,
@@ -279,6 +295,8 @@ _STATEMENTS: dict[Any, Callable[[Program, Any], str]] = {
     PerElement: _per_element,
     Locate: _locate,
     TensorLoad: _tensor_load,
+    FromArrays: _from_arrays,
+    ToArrays: _to_arrays,
     TensorStore: _tensor_store,
     Convert: _convert,
     Negate: _negate,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from cts.program import tensor_rules
+from cts.program import qcom, tensor_rules
 from cts.program.controls import contradiction
 from cts.program.element_rules import (
     broken_binary,
@@ -54,6 +54,7 @@ from cts.program.model import (
     Use,
     walk,
 )
+from cts.program.qcom import FromArrays, ToArrays
 from cts.program.tensor import TensorLoad, TensorStore
 
 _PACKED = frozenset({Component.SINT8_PACKED, Component.UINT8_PACKED})
@@ -375,6 +376,22 @@ def _check_tensor(program: Program, it: TensorLoad | TensorStore, types: Types) 
         _assign(it.result, it.type, types)
 
 
+def _check_arrays(program: Program, it: FromArrays | ToArrays, types: Types) -> None:
+    if isinstance(it, ToArrays):
+        _demand(it.value in types, f"{it.value} is stored before it has a value.")
+    type = it.type if isinstance(it, FromArrays) else types[it.value]
+    names = {buffer.name: buffer for buffer in program.buffers}
+    _demand(it.buffer in names, f"There is no buffer {it.buffer}.")
+    buffer = names[it.buffer]
+    _demand(buffer.storage is not Storage.WORKGROUP, "Arrays are loaded from buffers.")
+    room, unit = buffer.size * buffer.pointee.bytes, buffer.pointee.bytes
+    grid = program.grid
+    reason = qcom.broken(it, type, grid.subgroup_size, room, unit, grid.tiles)
+    _demand(reason is None, reason or "")
+    if isinstance(it, FromArrays):
+        _assign(it.result, it.type, types)
+
+
 _CHECKS: dict[Any, Callable[[Program, Any, Types], None]] = {
     Load: _check_load,
     Store: _check_store,
@@ -388,6 +405,8 @@ _CHECKS: dict[Any, Callable[[Program, Any, Types], None]] = {
     PerElement: _check_matrix2,
     Locate: _check_matrix2,
     TensorLoad: _check_tensor,
+    FromArrays: _check_arrays,
+    ToArrays: _check_arrays,
     TensorStore: _check_tensor,
     Convert: _check_element(broken_convert),
     Negate: _check_element(broken_negate),

@@ -49,7 +49,12 @@ class Op(enum.IntEnum):
     BitwiseOr = 197
     BitwiseXor = 198
     BitwiseAnd = 199
+    SelectionMerge = 247
     ReturnValue = 254
+    BitCastArrayQCOM = 4497
+    CompositeConstructCoopMatQCOM = 4540
+    CompositeExtractCoopMatQCOM = 4541
+    ExtractSubArrayQCOM = 4542
     CooperativeMatrixConvertUseEXT = 5293
     CooperativeMatrixGetCoordinateEXT = 5363
     CooperativeMatrixReduceEXT = 5366
@@ -74,6 +79,7 @@ class Op(enum.IntEnum):
 class Capability(enum.IntEnum):
     """Capabilities. Reductions and per-element operations have one number in both dialects."""
 
+    CooperativeMatrixConversionQCOM = 4496
     CooperativeMatrixConversionsEXT = 5429
     CooperativeMatrixReductionsEXT = 5430
     CooperativeMatrixConversionsNV = 5431
@@ -83,6 +89,7 @@ class Capability(enum.IntEnum):
     CooperativeMatrixGetCoordinateEXT = 5438
     TensorAddressingNV = 5439
     CooperativeMatrixDecodeVectorNV = 5447
+    LongVectorEXT = 5425
 
 
 class TensorOperands(enum.IntFlag):
@@ -140,3 +147,6 @@ BLOCK_LOADS: Final = Grant(Capability.CooperativeMatrixBlockLoadsNV, NV_MATRIX2,
 DECODE_VECTOR: Final = Grant(
     Capability.CooperativeMatrixDecodeVectorNV, NV_DECODE_VECTOR, "DecodeVector"
 )
+LONG_VECTOR: Final = Grant(Capability.LongVectorEXT, "SPV_EXT_long_vector", "LongVector")
+"""Vectors of more than four components."""
+QCOM: Final = Grant(Capability.CooperativeMatrixConversionQCOM, QCOM_CONVERSION, "ConversionQCOM")

@@ -25,6 +25,7 @@ from cts.program.model import (
     Store,
     walk,
 )
+from cts.program.qcom import FromArrays, ToArrays
 from cts.program.tensor import TensorLoad, TensorStore
 
 
@@ -84,6 +85,9 @@ def accesses(program: Program) -> Iterator[tuple[Access, ...]]:
             case Length(buffer=buffer):
                 size = program.buffer(buffer).size * program.buffer(buffer).pointee.bytes
                 yield (Access(buffer, True, 0, size, 0),)
+            case FromArrays(buffer=name) | ToArrays(buffer=name):
+                size = program.buffer(name).size * program.buffer(name).pointee.bytes
+                yield (Access(name, isinstance(statement, ToArrays), 0, size, _ANY),)
             case TensorLoad(tensor=tensor) | TensorStore(tensor=tensor):
                 whole = program.buffer(tensor.buffer)
                 size = whole.size * whole.pointee.bytes

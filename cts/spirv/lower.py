@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterable
 
 from cts.program.model import Program, Statement
-from cts.spirv import elements, flow, matrix2, statements, tensor
+from cts.spirv import elements, flow, matrix2, qcom, statements, tensor
 from cts.spirv import opcodes as spv
 from cts.spirv.context import Context
 from cts.spirv.declarations import VERSION_1_6
@@ -26,6 +26,7 @@ _LOWERINGS = {
     **statements.LOWERINGS,
     **matrix2.LOWERINGS,
     **tensor.LOWERINGS,
+    **qcom.LOWERINGS,
     **elements.LOWERINGS,
     **flow.LOWERINGS,
 }

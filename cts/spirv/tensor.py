@@ -112,6 +112,8 @@ def _operands(
             grant(context, extended.DECODE_VECTOR)
             mask |= extended.TensorOperands.DecodeVectorFunc
             lanes = statement.decode.lanes
+            if lanes > 4:
+                grant(context, extended.LONG_VECTOR)
             tail.append(_decoder(context, statement.decode, rank, component, lanes))
     memory = memories.operands(statement.tensor.buffer) or (0,)
     return [*memory, int(mask), *tail]
