@@ -50,6 +50,7 @@ _LOAD_STORE = f"{_MATRIX}.load_store"
 _INTEGER, _FLOAT = f"{_MATRIX}.mul_add.integer", f"{_MATRIX}.mul_add.float"
 _PROPERTIES, _CONVERSION = f"{_MATRIX}.properties", f"{_VECTOR}.conversion"
 _COMPONENTS = f"{_MATRIX}.components"
+_STAGES = f"{_VECTOR}.stages"
 
 
 def _required(*cases: str) -> Target:
@@ -155,6 +156,21 @@ MUTANTS: Mapping[str, Target] = {
     "convert_payload_lost": _quality(f"{_CONVERSION}.payload"),
     "convert_low_bits_ignored": _required(f"{_CONVERSION}.rounding.float32*"),
     "convert_odd_elements_truncated": _required(f"{_CONVERSION}.rounding"),
+    # stages
+    "vertex_stores_neighbour": _policy(f"{_STAGES}.product.vertex"),
+    "control_first_patch": _policy(f"{_STAGES}.product.tessellation_control"),
+    "evaluation_one_side": _policy(f"{_STAGES}.divergent.tessellation_evaluation"),
+    "geometry_instances_lost": _required(f"{_STAGES}.memory.geometry"),
+    "fragment_first_matrix": _policy(f"{_STAGES}.own_matrix.fragment"),
+    "fragment_helpers_store": _required(f"{_STAGES}.helper_stores"),
+    "task_return_ignored": _required(f"{_STAGES}.divergent.task"),
+    "mesh_shared_memory_low": _required(f"{_STAGES}.workgroup_memory.mesh"),
+    "ray_generation_rows_swapped": _policy(f"{_STAGES}.product.ray_generation"),
+    "any_hit_twice": _required(f"{_STAGES}.sum.any_hit"),
+    "closest_hit_rounds_down": _quality(f"{_STAGES}.same_bits.closest_hit"),
+    "miss_bias_lost": _policy(f"{_STAGES}.product.miss"),
+    "intersection_last_row_zero": _policy(f"{_STAGES}.product.intersection"),
+    "callable_first_bias": _policy(f"{_STAGES}.own_matrix.callable"),
 }
 
 

@@ -19,6 +19,7 @@ from reference.mutants import (
     matrix2,
     memory,
     queries,
+    stages,
     trouble,
     values,
     vector,
@@ -39,6 +40,7 @@ _ALL: tuple[Mutant, ...] = (
     *convert_values.MUTANTS,
     *matrix2.MUTANTS,
     *maintenance1.MUTANTS,
+    *stages.MUTANTS,
     *vector.MUTANTS,
     *vector_values.MUTANTS,
 )
