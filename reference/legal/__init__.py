@@ -45,7 +45,7 @@ def _machine(
     machine: type[Machine],
     source: str,
     area: Area = Area.SUMS,
-    worst: Outcome = Outcome.PASS,
+    worst: Outcome = Outcome.QUALITY_WARNING,
     behaviour: Behaviour | None = None,
     freedom: str = "",
 ) -> Legal:
@@ -57,12 +57,14 @@ def _machine(
     return Legal(name, said, source, area, Chosen, behaviour or Behaviour(), worst)
 
 
-def _adder(name: str, freedom: str, arithmetic: Arithmetic, worst: Outcome = Outcome.PASS) -> Legal:
+def _adder(
+    name: str, freedom: str, arithmetic: Arithmetic, worst: Outcome = Outcome.QUALITY_WARNING
+) -> Legal:
     behaviour = Behaviour(arithmetic)
     return _machine(name, machines.WideEnough, _SUM, Area.SUMS, worst, behaviour, freedom)
 
 
-def _fused(bits: int, block: int, worst: Outcome = Outcome.PASS) -> Legal:
+def _fused(bits: int, block: int, worst: Outcome = Outcome.QUALITY_WARNING) -> Legal:
     freedom = f"Fused adders of {block} products, aligned to {bits} fraction bits and truncated."
     arithmetic = Arithmetic(Order.FUSED, fraction_bits=bits, block=block)
     return _adder(f"fused_{bits}", freedom, arithmetic, worst)
@@ -74,7 +76,7 @@ def _unit_errors(bits: int) -> Legal:
 
 
 def _converter(
-    name: str, converter: type[Converter], source: str, worst: Outcome = Outcome.PASS
+    name: str, converter: type[Converter], source: str, worst: Outcome = Outcome.QUALITY_WARNING
 ) -> Legal:
     class Chosen(LegalDevice):
         pass
@@ -88,7 +90,7 @@ def _device(
     kind: type[LegalDevice],
     source: str,
     area: Area,
-    worst: Outcome = Outcome.PASS,
+    worst: Outcome = Outcome.QUALITY_WARNING,
 ) -> Legal:
     return Legal(name, _sentence(kind), source, area, kind, worst=worst)
 
@@ -208,8 +210,8 @@ _LISTS = (
         Area.LISTS,
         Behaviour(reverses_records=True),
     ),
-    _device("reluctant", lists.Reluctant, _SHORT, Area.LISTS, Outcome.QUALITY_WARNING),
-    _device("plain", lists.Plain, _OPTIONAL, Area.EVERYTHING, Outcome.QUALITY_WARNING),
+    _device("reluctant", lists.Reluctant, _SHORT, Area.LISTS),
+    _device("plain", lists.Plain, _OPTIONAL, Area.EVERYTHING),
     _device("subgroups_of_8", lists.Subgroups8, _SIZE, Area.EVERYTHING),
     _device("subgroups_of_16", lists.Subgroups16, _SIZE, Area.EVERYTHING),
     _device("subgroups_of_64", lists.Subgroups64, _SIZE, Area.EVERYTHING),
@@ -219,10 +221,8 @@ _LISTS = (
 _VECTORS = (
     _device("wide_rows", conversions.WideRowsDevice, _OPTIMAL, Area.VECTORS),
     _converter("convert_saturates", conversions.Saturates, _CONVERT),
-    _converter("convert_one_nan", conversions.OneNan, _CONVERT, Outcome.QUALITY_WARNING),
-    _converter(
-        "convert_zero_signs_lost", conversions.PositiveZeros, _ZERO, Outcome.QUALITY_WARNING
-    ),
+    _converter("convert_one_nan", conversions.OneNan, _CONVERT),
+    _converter("convert_zero_signs_lost", conversions.PositiveZeros, _ZERO),
     _converter("convert_padding_cleared", conversions.PaddingCleared, _PADDING, Outcome.POLICY),
     _device("vectors_in_order", vectors.VectorsOneAfterAnother, _SUM, Area.VECTORS),
     _device("vectors_fused", vectors.VectorsFused, _SUM, Area.VECTORS),

@@ -49,7 +49,7 @@ class Legal:
     area: Area
     kind: type[LegalDevice] = LegalDevice
     behaviour: Behaviour = field(default_factory=Behaviour)
-    worst: Outcome = Outcome.PASS
+    worst: Outcome = Outcome.QUALITY_WARNING
     """The worst outcome that a case may end with on it. Never a failure."""
 
     def device(self) -> LegalDevice:

@@ -53,10 +53,13 @@ class _ByTypes(Machine):
 
 
 class WideEnough(_ByTypes):
-    """Keeps sums of an 8-bit result in float16 at least, which the suite's policy asks for."""
+    """Keeps sums of an 8-bit result in float16 at least, and has no short adders for float64, as
+    the suite's policy asks."""
 
     def adder(self, a: Component, b: Component, result: Component) -> Arithmetic | None:
         arithmetic = self.behaviour.arithmetic
+        if result is Component.FLOAT64 and arithmetic.order in (Order.FUSED, Order.UNIT_ERRORS):
+            return Arithmetic(Order.ASCENDING)
         if result not in _FLOAT8 or arithmetic.accumulator is not None:
             return None
         return dataclasses.replace(arithmetic, accumulator=Component.FLOAT16)
