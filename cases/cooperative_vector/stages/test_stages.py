@@ -88,8 +88,10 @@ def test_product(subject: Subject, axes: Axes, data: st.DataObject) -> None:
         return
     compute = subject.check(in_stage(program, Stage.COMPUTE), inputs)
     if found != compute:
+        # Both were judged: integers can't differ here, and floats in the sign of zero at most.
+        kind = WrongValue if plan.kinds.is_integer else QualityValue
         subject.found(
-            WrongValue(
+            kind(
                 f"the product in the {axes.stage.label} stage isn't the one in compute, on data "
                 "that leaves nothing to rounding",
                 {"row": "V-10", "stage": axes.stage.label},
