@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cts.outcome import Outcome
-from reference.mutants import maintenance1, matrix2
+from reference.mutants import maintenance1, matrix2, tensor
 from tests.matrix2.bench import mutant, run
 
 FAIL, POLICY = Outcome.FAIL, Outcome.POLICY
@@ -53,6 +53,29 @@ KILLED = {
     "coordinates_swapped": ("coordinate.place.row.a.uint32", FAIL),
     "coordinates_of_block": ("coordinate.place.row.accumulator.float32", FAIL),
     "coordinates_of_accumulator": ("coordinate.place.column.b.float16", FAIL),
+    "tensor_clip_ignored": ("tensor.clip.undefined.no", FAIL),
+    "tensor_clip_keeps_width": ("tensor.clip.undefined.yes", FAIL),
+    "tensor_clamp_value_zero": ("tensor.clamp_value.2", FAIL),
+    "tensor_mirror_off_by_one": ("tensor.load.mirror.1", FAIL),
+    "tensor_repeat_toward_zero": ("tensor.load.repeat.3", FAIL),
+    "tensor_edge_of_slice": ("tensor.load.to_edge.2", FAIL),
+    "tensor_stores_clamped": ("tensor.store.to_edge.2", FAIL),
+    "tensor_negative_inside": ("tensor.load.constant.5", FAIL),
+    "tensor_strides_ignored": ("tensor.load.undefined.3", FAIL),
+    "tensor_last_slice_only": ("tensor.store.undefined.4", FAIL),
+    "tensor_span_is_dimension": ("tensor.load.undefined.2", FAIL),
+    "tensor_outer_dimensions_swapped": ("tensor.load.repeat.4", FAIL),
+    "tensor_permutation_inverted": ("tensor.permutation.3.no", FAIL),
+    "tensor_permutation_ignored": ("tensor.view_dimensions.4.yes", FAIL),
+    "tensor_clipped_is_zero": ("tensor.clip.constant.no", FAIL),
+    "tensor_store_on_first_tile": ("tensor.store.constant.3", FAIL),
+    "block_neighbour_decoded": ("block_load.decode.float16", FAIL),
+    "block_coordinate_of_element": ("block_load.decode.float32", FAIL),
+    "block_row_lost": ("block_load.rank.3", FAIL),
+    "block_vector_reversed": ("block_load.vector.4.float16", FAIL),
+    "arrays_as_columns": ("qcom.construct.accumulator.float16.same", FAIL),
+    "arrays_part_from_start": ("qcom.construct.a.float32.part", FAIL),
+    "arrays_halves_swapped": ("qcom.extract.b.float16.packed", FAIL),
 }
 
 
@@ -64,5 +87,5 @@ def test_a_fault_is_found_by_its_case(name: str) -> None:
 
 
 def test_every_fault_has_a_test() -> None:
-    planted = {it.name for it in (*matrix2.MUTANTS, *maintenance1.MUTANTS)}
+    planted = {it.name for it in (*matrix2.MUTANTS, *maintenance1.MUTANTS, *tensor.MUTANTS)}
     assert planted == set(KILLED)
