@@ -81,6 +81,9 @@ CLASSES: Mapping[str, Target] = {
     "signedness, saturation": _required(f"{_INTEGER}.wrapping", f"{_INTEGER}.saturating"),
     "robustness": _required(f"{_LOAD_STORE}.untouched"),
     "property queries": _required(f"{_PROPERTIES}"),
+    "arithmetic on elements": _required(f"{_MATRIX}.arithmetic"),
+    "specialization, control flow, value flow": _required(f"{_MATRIX}.flow"),
+    "synchronisation": _required(f"{_MATRIX}.memory_model"),
     "crashes and hangs": _required(f"{_INTEGER}"),
     "precision": _policy(f"{_FLOAT}.bound"),
 }
@@ -113,6 +116,65 @@ MUTANTS: Mapping[str, Target] = {
     "insert_changes_neighbour": _required(f"{_COMPONENTS}.cover"),
     "length_one_short": _required(f"{_COMPONENTS}.length"),
     "once_in_a_thousand": _flaky(f"{_LOAD_STORE}.layout"),
+    # elements, flow
+    "convert_ties_away": _required(f"{_MATRIX}.convert.controls.to_even.f.float32_to_float16"),
+    "rounding_mode_ignored": _required(f"{_MATRIX}.arithmetic.controls.to_even.float32"),
+    "convert_low_16_bits_lost": _required(f"{_MATRIX}.convert.elements.f.float32_to_float16"),
+    "convert_odd_rows_off_by_one": _required(f"{_MATRIX}.convert.elements.s_to_f.sint8_to_float16"),
+    "convert_bfloat16_nan_to_infinity": _required(
+        f"{_MATRIX}.convert.controls.specials.f.bfloat16_to_float32"
+    ),
+    "convert_neighbour_saturates": _required(
+        f"{_MATRIX}.convert.saturates_itself.f.float32_to_float8_e4m3"
+    ),
+    "convert_negative_never_saturates": _required(
+        f"{_MATRIX}.convert.saturating.s_to_f.sint32_to_float8_e5m2"
+    ),
+    "convert_to_integer_nearest": _required(f"{_MATRIX}.convert.elements.f_to_s.float32_to_sint32"),
+    "convert_negative_bytes_unsigned": _required(
+        f"{_MATRIX}.convert.elements.s_to_f.sint8_to_float32"
+    ),
+    "convert_unsigned_sign_extended": _required(f"{_MATRIX}.convert.elements.u.uint8_to_uint32"),
+    "convert_bfloat16_by_way_of_float16": _required(
+        f"{_MATRIX}.convert.newer.f.float32_to_bfloat16"
+    ),
+    "bitcast_negative_keeps_16_bits": _required(
+        f"{_MATRIX}.convert.elements.bits.sint32_to_uint32"
+    ),
+    "scale_first_eight_columns": _required(f"{_MATRIX}.arithmetic.scale.float16"),
+    "scale_last_row_twice": _required(f"{_MATRIX}.arithmetic.scale.uint8"),
+    "subtract_swapped_in_second_workgroup": _required(
+        f"{_MATRIX}.arithmetic.binary.subtract.float32"
+    ),
+    "divide_rounds_down": _required(f"{_MATRIX}.arithmetic.binary.divide.sint16"),
+    "divide_off_by_three_units": _required(f"{_MATRIX}.arithmetic.binary.divide.float16"),
+    "multiply_low_24_bits": _required(f"{_MATRIX}.arithmetic.binary.multiply.uint32"),
+    "negate_saturates": _required(f"{_MATRIX}.arithmetic.negate.sint8"),
+    "spec_constant_composite_default": _required(
+        f"{_MATRIX}.construct.splat.spec_constant.float16"
+    ),
+    "replicate_even_columns": _required(f"{_MATRIX}.construct.splat.replicate.bfloat16"),
+    "initializer_first_tile_only": _required(f"{_MATRIX}.construct.splat.private.sint32"),
+    "dynamic_index_off_by_one": _required(f"{_MATRIX}.flow.through.array_dynamic"),
+    "array_reads_element_0": _required(f"{_MATRIX}.flow.through.array"),
+    "third_parameter_is_first": _required(f"{_MATRIX}.flow.through.parameter"),
+    "out_pointer_loses_last_row": _required(f"{_MATRIX}.flow.through.out"),
+    "private_of_first_subgroup": _required(f"{_MATRIX}.flow.through.private"),
+    "phi_odd_columns_of_last": _required(f"{_MATRIX}.flow.through.phi"),
+    "branch_wrong_side_in_second_workgroup": _required(f"{_MATRIX}.flow.branch.one"),
+    "inner_branch_always_taken": _required(f"{_MATRIX}.flow.branch.nested"),
+    "branch_sides_share_layout": _required(f"{_MATRIX}.flow.branch.one"),
+    "loop_runs_once_less": _required(f"{_MATRIX}.flow.loop"),
+    "loop_step_stops": _required(f"{_MATRIX}.flow.loop"),
+    "loop_carries_eight": _required(f"{_MATRIX}.sequences.loop.integer.uint8_uint8_uint32"),
+    "loop_last_is_first": _required(f"{_MATRIX}.sequences.loop.integer.sint8_sint8_sint32"),
+    "load_after_store_stale": _required(f"{_MATRIX}.memory_model.revisit.storage_buffer"),
+    "exchange_stale_in_odd_rows": _required(f"{_MATRIX}.memory_model.exchange.workgroup.barrier"),
+    "make_available_ignored": _required(f"{_MATRIX}.memory_model.exchange.storage_buffer.access"),
+    "specialised_layout_default": _required(f"{_MATRIX}.specialization.operand.layout.integer"),
+    "specialised_sizes_lose_row": _required(f"{_MATRIX}.specialization.operand.sizes.integer"),
+    "required_size_half_idle": _required(f"{_MATRIX}.subgroup_size.integer.8"),
+    "second_run_differs": _policy(f"{_MATRIX}.execution.repeated.uint8_uint8_uint32"),
     # queries
     "one_record_too_many": _required(f"{_PROPERTIES}.guards"),
     "success_at_one_less": _required(f"{_PROPERTIES}.incomplete"),

@@ -128,6 +128,20 @@ def part(address: Address, matrix: MatrixType, kind: Pointee, down: int, across:
     return replace(address, offset=address.offset + offset)
 
 
+def part_layouts(matrix: MatrixType, down: int, across: int) -> tuple[Layout, ...]:
+    """The layouts in which every part of ``down`` x ``across`` parts starts where a matrix may
+    start (VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986); perhaps none."""
+    size = matrix.component.bytes
+    found = []
+    for layout, parts, line in (
+        (Layout.ROW_MAJOR, across, matrix.columns * size),
+        (Layout.COLUMN_MAJOR, down, matrix.rows * size),
+    ):
+        if parts == 1 or line % min(16, line) == 0:
+            found.append(layout)
+    return tuple(found)
+
+
 def stepping(memory: Memory, slot: str, matrix: MatrixType, across: bool = False) -> Address:
     """The address of ``matrix`` in a slot that holds several, below each other or ``across``, one
     for each iteration of a loop."""

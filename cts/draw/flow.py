@@ -8,7 +8,16 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from cts.device.protocol import DeviceInfo
-from cts.draw.bodies import Around, Input, bodies, finish, spaces, stepping
+from cts.draw.bodies import (
+    Around,
+    Input,
+    bodies,
+    enlarged,
+    finish,
+    part_layouts,
+    spaces,
+    stepping,
+)
 from cts.draw.elements import COMPONENTS, types_of
 from cts.draw.programs import Sample, Slot
 from cts.draw.recipes import SEEDS, bit_recipes
@@ -146,7 +155,8 @@ def loops(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType) -> Sample:
     inputs = {name: Input(matrix, recipe) for name, recipe in zip(names, recipes, strict=False)}
     # What the loop loads lies in one buffer, one matrix an iteration, before the next tile's.
     outputs = {f"r{at}": matrix for at in range(carried)}
-    inputs["m"] = Input(replace(matrix, rows=matrix.rows * max(count, 1)), recipes[-1])
+    layouts = part_layouts(matrix, count, 1)
+    inputs["m"] = Input(enlarged(matrix, max(count, 1), 1), recipes[-1], layouts)
     memory = draw(spaces(info, inputs, outputs))
     load = Load("m", matrix, stepping(memory, "m.in", matrix))
     carries = tuple(

@@ -9,7 +9,17 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from cts.device.protocol import DeviceInfo
-from cts.draw.bodies import PLAIN, Around, Input, enlarged, finish, part, spaces, stepping
+from cts.draw.bodies import (
+    PLAIN,
+    Around,
+    Input,
+    enlarged,
+    finish,
+    part,
+    part_layouts,
+    spaces,
+    stepping,
+)
 from cts.draw.combinations import Combination
 from cts.draw.elements import PRECISION, types_of
 from cts.draw.programs import Memory, Sample, Slot, mul_add
@@ -18,6 +28,7 @@ from cts.draw.variety import shapes
 from cts.program.arithmetic import Conversion, Convert
 from cts.program.model import (
     Carry,
+    Layout,
     Load,
     MatrixType,
     Repeat,
@@ -60,14 +71,26 @@ def blocked(
     down, across = shape.pick(draw, "block", accumulators)
     most = 4 if down * across < 6 else 3
     steps = draw(st.integers(1, most)) if looped else shape.pick(draw, "steps", range(1, 3))
-    a_recipes, b_recipes, c_recipes = operand_recipes(combination, combination.k * steps)
-    inputs = {
-        "a": Input(enlarged(combination.a, down, steps), draw(a_recipes)),
-        "b": Input(enlarged(combination.b, steps, across), draw(b_recipes)),
-        "c": Input(enlarged(combination.c, down, across), draw(c_recipes)),
+    blocks = {"a": (down, steps), "b": (steps, across), "c": (down, across), "d": (down, across)}
+    types = {
+        "a": combination.a,
+        "b": combination.b,
+        "c": combination.c,
+        "d": combination.result,
     }
-    outputs = {"d": enlarged(combination.result, down, across)}
-    memory = draw(spaces(info, inputs, outputs, around))
+    layouts = {name: part_layouts(types[name], *blocks[name]) for name in types}
+    if not all(layouts.values()):
+        # Parts of these matrices can't start where matrices may: there's one block and one step.
+        down = across = steps = 1
+        blocks = dict.fromkeys(types, (1, 1))
+        layouts = dict.fromkeys(types, tuple(Layout))
+    recipes = operand_recipes(combination, combination.k * steps)
+    inputs = {
+        name: Input(enlarged(types[name], *blocks[name]), draw(recipe), layouts[name])
+        for name, recipe in zip("abc", recipes, strict=True)
+    }
+    whole = Slot("d.out", enlarged(types["d"], *blocks["d"]), stores=True, layouts=layouts["d"])
+    memory = draw(spaces(info, inputs, {}, around, (whole,)))
     kernel = _Kernel(memory, combination, down, across)
     body = kernel.looped(steps) if looped else kernel.unrolled(steps)
     return finish(memory, inputs, body, around)
@@ -138,10 +161,12 @@ class _Kernel:
     def looped(self, steps: int) -> list[Statement]:
         """The steps in a loop that carries all accumulators."""
         memory, combination = self.memory, self.combination
-        stride = (
-            stepping(memory, "a.in", combination.a, across=True).step,
-            stepping(memory, "b.in", combination.b).step,
-        )
+        stride = (0, 0)
+        if steps > 1:
+            stride = (
+                stepping(memory, "a.in", combination.a, across=True).step,
+                stepping(memory, "b.in", combination.b).step,
+            )
         inside = [*self._operands("", 0, stride), *self._products("", "s", "t")]
         carried = tuple(
             Carry(f"s{i}{j}", f"c{i}{j}", f"t{i}{j}", f"d{i}{j}")
