@@ -16,13 +16,13 @@ from cts.program.expression import (
     Apply,
     Axis,
     Choose,
+    Condition,
     Element,
     Expression,
     Extra,
     Number,
     Operator,
     Place,
-    Test,
 )
 from cts.program.matrix2 import ConvertUse, Locate, PerElement
 from cts.program.types import Component
@@ -152,16 +152,16 @@ class _Function:
                     return self._integers(operator, x, y)
                 return self._floats(operator, x, y)
 
-    def _holds(self, test: Test) -> Flags:
+    def _holds(self, test: Condition) -> Flags:
         rows, columns = self._places(Axis.ROW), self._places(Axis.COLUMN)
         match test:
-            case Test.BELOW_DIAGONAL:
+            case Condition.BELOW_DIAGONAL:
                 return np.greater(rows, columns)
-            case Test.DIAGONAL:
+            case Condition.DIAGONAL:
                 return np.equal(rows, columns)
-            case Test.ODD_ROW:
+            case Condition.ODD_ROW:
                 return np.equal(rows % 2, 1)
-            case Test.ODD_COLUMN:
+            case Condition.ODD_COLUMN:
                 return np.equal(columns % 2, 1)
 
     def _integers(self, operator: Operator, x: Bits, y: Bits) -> Bits:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cts.program.expression import Apply, Choose, Element, Expression, Extra, Number, Operator, Test
+from cts.program.expression import (
+    Apply,
+    Choose,
+    Condition,
+    Element,
+    Expression,
+    Extra,
+    Number,
+    Operator,
+)
 from cts.program.matrix2 import ConvertUse, Locate, PerElement, Reduce, Reduction
 from cts.program.types import Component, MatrixType
 from reference.adders import Order, odd_sum
@@ -180,9 +189,9 @@ _WHOLE: dict[Operator, Callable[[Numbers, Numbers], Numbers]] = {
     Operator.OR: lambda a, b: a | b,
     Operator.XOR: lambda a, b: a ^ b,
 }
-_HOLDS: dict[Test, Callable[[Bits, Bits], np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]] = {
-    Test.BELOW_DIAGONAL: lambda row, column: row > column,
-    Test.DIAGONAL: lambda row, column: row == column,
-    Test.ODD_ROW: lambda row, column: (row & 1) == 1,
-    Test.ODD_COLUMN: lambda row, column: (column & 1) == 1,
+_HOLDS: dict[Condition, Callable[[Bits, Bits], np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]] = {
+    Condition.BELOW_DIAGONAL: lambda row, column: row > column,
+    Condition.DIAGONAL: lambda row, column: row == column,
+    Condition.ODD_ROW: lambda row, column: (row & 1) == 1,
+    Condition.ODD_COLUMN: lambda row, column: (column & 1) == 1,
 }

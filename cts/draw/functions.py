@@ -13,13 +13,13 @@ from cts.program.expression import (
     Apply,
     Axis,
     Choose,
+    Condition,
     Element,
     Expression,
     Extra,
     Number,
     Operator,
     Place,
-    Test,
 )
 from cts.program.types import Component
 
@@ -36,7 +36,7 @@ def functions(component: Component, extras: int) -> st.SearchStrategy[Expression
     return st.recursive(
         st.sampled_from(leaves),
         lambda inner: st.one_of(
-            st.builds(Choose, st.sampled_from(Test), inner, inner),
+            st.builds(Choose, st.sampled_from(Condition), inner, inner),
             st.builds(Apply, st.sampled_from(operators), inner, inner),
         ),
         max_leaves=5,
@@ -47,7 +47,9 @@ def using(component: Component, required: Expression, extras: int) -> st.SearchS
     """Functions in which ``required`` decides part of the result."""
     return st.one_of(
         st.just(required),
-        st.builds(Choose, st.sampled_from(Test), st.just(required), functions(component, extras)),
+        st.builds(
+            Choose, st.sampled_from(Condition), st.just(required), functions(component, extras)
+        ),
         st.builds(
             Apply,
             st.sampled_from((Operator.ADD, Operator.MAX)),

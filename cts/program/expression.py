@@ -48,7 +48,7 @@ class Axis(enum.Enum):
     COLUMN = "column"
 
 
-class Test(enum.Enum):
+class Condition(enum.Enum):
     """Conditions on where an element is."""
 
     BELOW_DIAGONAL = "row > column"
@@ -96,7 +96,7 @@ class Apply:
 class Choose:
     """One of two expressions, by where the element is."""
 
-    test: Test
+    test: Condition
     yes: Expression
     no: Expression
 

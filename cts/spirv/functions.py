@@ -12,13 +12,13 @@ from cts.program.expression import (
     Apply,
     Axis,
     Choose,
+    Condition,
     Element,
     Expression,
     Extra,
     Number,
     Operator,
     Place,
-    Test,
 )
 from cts.program.types import Component
 from cts.spirv import extended
@@ -123,15 +123,15 @@ def evaluate(
     return value(function)
 
 
-def _test(context: Context, test: Test, row: int, column: int) -> int:
+def _test(context: Context, test: Condition, row: int, column: int) -> int:
     builder = context.builder
     boolean = builder.declare(Op.TypeBool)
-    if test is Test.BELOW_DIAGONAL:
+    if test is Condition.BELOW_DIAGONAL:
         return builder.value(extended.Op.UGreaterThan, boolean, row, column)
-    if test is Test.DIAGONAL:
+    if test is Condition.DIAGONAL:
         return builder.value(extended.Op.IEqual, boolean, row, column)
     one = builder.u32(1)
-    place = row if test is Test.ODD_ROW else column
+    place = row if test is Condition.ODD_ROW else column
     low = builder.value(extended.Op.BitwiseAnd, context.u32, place, one)
     return builder.value(extended.Op.IEqual, boolean, low, one)
 
