@@ -51,7 +51,18 @@ MATRIX2_NEEDS = {
     grant.need
     for table in (extended.REDUCTIONS, extended.CONVERSIONS, extended.PER_ELEMENT)
     for grant in table.values()
-} | {extended.COORDINATE.need}
+} | {
+    grant.need
+    for grant in (
+        *extended.TENSORS,
+        extended.COORDINATE,
+        extended.BLOCK_LOADS,
+        extended.DECODE_VECTOR,
+        extended.LONG_VECTOR,
+        extended.QCOM,
+    )
+}
+"""Needs of the extensions on cooperative matrices, whose programs have tests of their own."""
 
 
 @pytest.mark.parametrize("name", sorted(capability.name for capability in Capability))
