@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from cts.program import qcom, tensor_rules
+from cts.program import extension_rules
 from cts.program.controls import contradiction
 from cts.program.element_rules import (
     broken_binary,
@@ -22,10 +22,9 @@ from cts.program.element_rules import (
     broken_negate,
     broken_scale,
     broken_through,
+    not_first,
     repeated_name,
 )
-from cts.program.matrix2 import ConvertUse, Locate, Matrix2, PerElement, Reduce
-from cts.program.matrix2_rules import broken
 from cts.program.model import (
     Address,
     Barrier,
@@ -54,8 +53,6 @@ from cts.program.model import (
     Use,
     walk,
 )
-from cts.program.qcom import FromArrays, ToArrays
-from cts.program.tensor import TensorLoad, TensorStore
 
 _PACKED = frozenset({Component.SINT8_PACKED, Component.UINT8_PACKED})
 _NO_MEMORY = _PACKED | {Component.BFLOAT16, Component.FLOAT8_E4M3, Component.FLOAT8_E5M2}
@@ -99,6 +96,8 @@ def _check(program: Program) -> None:
         _demand(buffer.size > 0, f"Buffer {buffer.name} is empty.")
     reason = contradiction(program.controls)
     _demand(reason is None, reason or "")
+    later = not_first(program)
+    _demand(later is None, later or "")
     twice = repeated_name(program.body)
     _demand(twice is None, f"{twice} is assigned twice.")
     _check_body(program, program.body, {})
@@ -276,11 +275,12 @@ def _check_length(program: Program, statement: Length, types: Types) -> None:
     _demand(buffer.size >= invocations, f"Length: {name} is too small.")
 
 
-def _check_matrix2(program: Program, it: Matrix2, types: Types) -> None:
-    reason = broken(it, types, program.dialect)
+def _check_extended(program: Program, it: extension_rules.Extended, types: Types) -> None:
+    reason = extension_rules.broken(program, it, types)
     _demand(reason is None, reason or "")
-    _matrix(it.type)
-    _assign(it.result, it.type, types)
+    for name, type in it.defines(types):
+        _matrix(type)
+        _assign(name, type, types)
 
 
 def _check_element(rule: Callable[[Any, Types], str | None]) -> Callable[..., None]:
@@ -367,31 +367,6 @@ def _check_repeat(program: Program, it: Repeat, types: Types) -> None:
         _assign(carry.result, types[carry.initial], types)
 
 
-def _check_tensor(program: Program, it: TensorLoad | TensorStore, types: Types) -> None:
-    buffers = {buffer.name: buffer for buffer in program.buffers}
-    reason = tensor_rules.broken(it, types, buffers)
-    _demand(reason is None, reason or "")
-    if isinstance(it, TensorLoad):
-        _matrix(it.type)
-        _assign(it.result, it.type, types)
-
-
-def _check_arrays(program: Program, it: FromArrays | ToArrays, types: Types) -> None:
-    if isinstance(it, ToArrays):
-        _demand(it.value in types, f"{it.value} is stored before it has a value.")
-    type = it.type if isinstance(it, FromArrays) else types[it.value]
-    names = {buffer.name: buffer for buffer in program.buffers}
-    _demand(it.buffer in names, f"There is no buffer {it.buffer}.")
-    buffer = names[it.buffer]
-    _demand(buffer.storage is not Storage.WORKGROUP, "Arrays are loaded from buffers.")
-    room, unit = buffer.size * buffer.pointee.bytes, buffer.pointee.bytes
-    grid = program.grid
-    reason = qcom.broken(it, type, grid.subgroup_size, room, unit, grid.tiles)
-    _demand(reason is None, reason or "")
-    if isinstance(it, FromArrays):
-        _assign(it.result, it.type, types)
-
-
 _CHECKS: dict[Any, Callable[[Program, Any, Types], None]] = {
     Load: _check_load,
     Store: _check_store,
@@ -400,14 +375,7 @@ _CHECKS: dict[Any, Callable[[Program, Any, Types], None]] = {
     Length: _check_length,
     Stamp: _check_stamp,
     Rebuild: _check_rebuild,
-    Reduce: _check_matrix2,
-    ConvertUse: _check_matrix2,
-    PerElement: _check_matrix2,
-    Locate: _check_matrix2,
-    TensorLoad: _check_tensor,
-    FromArrays: _check_arrays,
-    ToArrays: _check_arrays,
-    TensorStore: _check_tensor,
+    **dict.fromkeys(extension_rules.KINDS, _check_extended),
     Convert: _check_element(broken_convert),
     Negate: _check_element(broken_negate),
     Binary: _check_element(broken_binary),
