@@ -10,6 +10,7 @@ from __future__ import annotations
 from cts.device.protocol import Device
 from reference.mutants import (
     arithmetic,
+    arithmetic_shapes,
     conversions,
     convert_memory,
     convert_values,
@@ -18,10 +19,13 @@ from reference.mutants import (
     maintenance1,
     matrix2,
     memory,
+    memory_shapes,
     queries,
+    query_shapes,
     stages,
     tensor,
     trouble,
+    trouble_shapes,
     values,
     vector,
     vector_values,
@@ -30,12 +34,16 @@ from reference.mutants.base import Mutant
 
 _ALL: tuple[Mutant, ...] = (
     *memory.MUTANTS,
+    *memory_shapes.MUTANTS,
     *arithmetic.MUTANTS,
+    *arithmetic_shapes.MUTANTS,
     *values.MUTANTS,
     *elementwise.MUTANTS,
     *flow.MUTANTS,
     *queries.MUTANTS,
+    *query_shapes.MUTANTS,
     *trouble.MUTANTS,
+    *trouble_shapes.MUTANTS,
     *conversions.MUTANTS,
     *convert_memory.MUTANTS,
     *convert_values.MUTANTS,
