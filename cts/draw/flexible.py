@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import enum
 import itertools
+import zlib
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -96,8 +97,10 @@ def sizes(draw: st.DrawFn, record: Flexible, size_class: SizeClass) -> tuple[int
     if size_class is SizeClass.ONE:
         return units
     shape = draw(shapes())
-    # Every dimension has its turn among the modules of a case.
-    which = shape.index % 3
+    # Every dimension has its turn, among the modules of a case and, where there is only one,
+    # among the cases.
+    name = f"{record.types.label} {size_class.value}"
+    which = (shape.index + zlib.crc32(name.encode())) % 3
     if size_class is SizeClass.MAXIMUM:
         largest = limit // units[which] * units[which]
         found = tuple(largest if axis == which else unit for axis, unit in enumerate(units))
@@ -111,7 +114,7 @@ def sizes(draw: st.DrawFn, record: Flexible, size_class: SizeClass) -> tuple[int
         and max(m * i, n * j, k * h) <= limit
         and (i, j, h)[which] == max(i, j, h)
     ]
-    return shape.pick(draw, "sizes", options or [units])
+    return shape.pick(draw, f"sizes of {name}", options or [units])
 
 
 @st.composite

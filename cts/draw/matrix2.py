@@ -217,9 +217,13 @@ def reductions(
     shape = draw(shapes())
     pairs = reducible(info, component, reduction)
     square = tuple(pair for pair in pairs if pair[0].rows == pair[0].columns)
-    # Half of the modules are square, so that neither rows nor columns can stand for the other.
-    source, targets = shape.pick(draw, "source", (square or pairs) if shape.index % 2 else pairs)
-    target = shape.pick(draw, "target", targets)
+    # Half of the modules are square, so that neither rows nor columns can stand for the other;
+    # cases differ, so that a run with one module for each still has all kinds of sizes.
+    name = f"{component.label} {reduction.label} {operator.label}"
+    source, targets = shape.pick(
+        draw, f"source of {name}", (square or pairs) if shape.index % 2 else pairs
+    )
+    target = shape.pick(draw, f"target of {name}", targets)
     elements = combined_elements(source, reduction)
     recipes = (
         rounding_recipes(component)
