@@ -45,7 +45,7 @@ from reference.flow import merged, taken
 from reference.hypotheses import Source, of_value
 from reference.latitude import VULKAN, Latitude
 from reference.layout import Region, region
-from reference.matrix import Undetermined, acceptance, multiply_add
+from reference.matrix import Undetermined, acceptance, demand_in_range, multiply_add
 from reference.memory import Memory
 from reference.reduction import StoredReduction, reduced
 from reference.settle import settled
@@ -196,6 +196,8 @@ class _Evaluation:
         left, right = settled(a, statement.result), settled(b, statement.result)
         third = settled(c, statement.result) if isinstance(c, Ranged) else c
         self.elements.multiplied(statement, left, right, third)
+        if self.program.first and isinstance(third, Exact) and left.component.is_integer:
+            demand_in_range(statement, left, right, third)
         return multiply_add(statement, left, right, third)
 
     def _branch(self, statement: Branch) -> None:

@@ -51,6 +51,21 @@ def multiply_add(statement: MulAdd, a: Value, b: Value, c: Value) -> Value:
     return _integer(statement, a, b, c)
 
 
+def demand_in_range(statement: MulAdd, a: Exact, b: Exact, c: Exact) -> None:
+    """Undetermined where some sum of products leaves the range of an integer result: the first
+    extension (SPV_NV_cooperative_matrix) leaves overflow undefined."""
+    component = statement.type.component
+    left = decode_int(a.bits, a.component, statement.a_signed)
+    right = decode_int(b.bits, b.component, statement.b_signed)
+    third = decode_int(c.bits, c.component, statement.c_signed).astype(np.float64)
+    positive, negative = signed_parts(left, right)
+    lowest = -(2.0 ** (component.bits - 1)) if component.is_signed else 0.0
+    highest = 2.0 ** (component.bits - component.is_signed) - 1
+    above = positive + np.maximum(third, 0.0) > highest
+    if (above | (negative + np.minimum(third, 0.0) < lowest)).any():
+        raise Undetermined(f"{statement.result}: an integer sum overflows")
+
+
 def _float_sum(component: Component, a: Exact, b: Exact, c: Exact | FloatSum) -> FloatSum:
     if isinstance(c, Exact):
         return FloatSum(component, ((a, b),), c, (component,))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cts.device.protocol import DeviceInfo
 from cts.program.model import Component, MatrixType, Scope, Use
 
 KHR = "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"
+NV = "vkGetPhysicalDeviceCooperativeMatrixPropertiesNV"
 
 
 @dataclass(frozen=True)
@@ -94,10 +95,23 @@ def combinations(info: DeviceInfo) -> tuple[Combination, ...]:
     return tuple(sorted(found, key=lambda it: (it.m * it.n * it.k, it.m, it.n, it.record)))
 
 
-def matrix_types(info: DeviceInfo, component: Component) -> tuple[MatrixType, ...]:
-    """Every advertised matrix type with ``component``, each once, smallest first."""
+def first_combinations(info: DeviceInfo) -> tuple[Combination, ...]:
+    """The subgroup-scope elements of the property array of VK_NV_cooperative_matrix."""
+    named = tuple(
+        {**record, "ResultType": record["DType"], "saturatingAccumulation": 0}
+        for record in info.records.get(NV, ())
+    )
+    listed = combinations(replace(info, records={KHR: named}))
+    return tuple(replace(it, record=it.record.replace(KHR, NV)) for it in listed)
+
+
+def matrix_types(
+    info: DeviceInfo, component: Component, *, first: bool = False
+) -> tuple[MatrixType, ...]:
+    """Every advertised matrix type with ``component``, each once, smallest first; with ``first``
+    those of VK_NV_cooperative_matrix."""
     found: dict[MatrixType, None] = {}
-    for combination in combinations(info):
+    for combination in first_combinations(info) if first else combinations(info):
         for matrix in _matrices(combination):
             if matrix.component is component:
                 found.setdefault(matrix)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from cts.program.arithmetic import Binary, Conversion, Convert, Negate, Scale
+from cts.program.arithmetic import Binary, Conversion, Convert, Negate, Operator, Scale
 from cts.program.flow import Through
-from cts.program.model import Branch, Repeat, Statement, walk
+from cts.program.matrix2 import ConvertUse, Locate, PerElement, Reduce
+from cts.program.model import Branch, MulAdd, Program, Repeat, Splat, Statement, walk
 from cts.program.types import Component, MatrixType
 
 FLOAT8 = frozenset({Component.FLOAT8_E4M3, Component.FLOAT8_E5M2})
@@ -98,6 +99,28 @@ def broken_through(it: Through, types: Types) -> str | None:
         return f"{it.result}: what passes together has one type."
     if not 0 <= it.index < len(it.values):
         return f"{it.result}: there is no value number {it.index}."
+    return None
+
+
+def not_first(program: Program) -> str | None:
+    """What a program has that the first extension doesn't (SPV_NV_cooperative_matrix); None if it
+    has nothing such, or isn't one of that extension."""
+    if not program.first:
+        return None
+    if program.specialized & {"use", "layout"}:
+        return "Types of the first extension have no use, and its layouts are literals."
+    for statement in walk(program.body):
+        match statement:
+            case MulAdd(saturating=True):
+                return f"{statement.result}: multiply-adds of the first extension don't saturate."
+            case Convert(by=Conversion.BITS) | Binary(operator=Operator.MULTIPLY):
+                return f"{statement.result}: the first extension doesn't allow this."
+            case Splat(form=form) if "REPLICATE" in form.name:
+                return f"{statement.result}: the first extension doesn't allow {form.value}."
+            case Reduce() | ConvertUse() | PerElement() | Locate():
+                return f"{statement.result}: the first extension has no such instruction."
+            case _:
+                pass
     return None
 
 

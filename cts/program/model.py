@@ -313,6 +313,8 @@ class Program:
     """Float-controls execution modes."""
     precise: bool = False
     """Decorates float arithmetic on elements with NoContraction: nothing is rearranged."""
+    first: bool = False
+    """Uses the types and instructions of the first extension, VK_NV_cooperative_matrix."""
 
     def buffer(self, name: str) -> Buffer:
         """The buffer called ``name``; KeyError if there is none."""

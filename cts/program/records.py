@@ -323,10 +323,23 @@ def _combination(
     )
 
 
+def first_combinations(info: DeviceInfo) -> tuple[Combination, ...]:
+    """Every record of the first extension (VUID-RuntimeSpirv-OpTypeCooperativeMatrixNV-06316 and
+    …MulAddNV-10059): exact sizes, nothing saturates."""
+    named = (
+        {**record, "ResultType": record["DType"], "saturatingAccumulation": 0}
+        for record in info.records.get(NV, ())
+    )
+    return tuple(
+        _combination(f"{NV}#{index}", record, _SIZES) for index, record in enumerate(named)
+    )
+
+
 def _cover(program: Program, info: DeviceInfo) -> tuple[list[Combination], list[str]]:
     """The records that cover the program's multiplications, then those for the matrix types
     that no multiplication has; and what none covers, as sentences."""
-    known = [it for it in combinations(info) if it.runs_on(program.grid)]
+    listed = first_combinations(info) if program.first else combinations(info)
+    known = [it for it in listed if it.runs_on(program.grid)]
     local_size = program.grid.local_size
     types = program.types()
     covered: dict[Combination, None] = {}

@@ -74,6 +74,10 @@ CAPABILITIES: Final[dict[str, Need]] = {
         "VkPhysicalDeviceCooperativeVectorFeaturesNV.cooperativeVectorTraining",
         "VK_NV_cooperative_vector",
     ),
+    "CooperativeMatrixNV": Need(
+        "VkPhysicalDeviceCooperativeMatrixFeaturesNV.cooperativeMatrix",
+        "VK_NV_cooperative_matrix",
+    ),
     # Properties allow these, and cts.program.limits looks at them.
     "DenormPreserve": Need(),
     "DenormFlushToZero": Need(),
@@ -151,6 +155,12 @@ NEEDS: Final[dict[str, Need]] = {
 """Needs of the pipeline that no capability stands for."""
 
 _MESH = "VkPhysicalDeviceMeshShaderFeaturesEXT."
+
+PREPARATIONS: Final = (
+    Need(_V12 + "bufferDeviceAddress"),
+    Need(_V13 + "synchronization2"),
+)
+"""What conversions right before a shader need: addresses, and a barrier that names their stage."""
 
 STAGE_NEEDS: Final[dict[str, Need]] = {
     # VUID-RuntimeSpirv-NonWritable-06340 and -06341

@@ -63,6 +63,8 @@ def describe(program: Program | VectorProgram) -> str:
     if program.controls:
         modes = ", ".join(f"{it.mode.value} {it.width}" for it in program.controls)
         lines.append(f"execution modes: {modes}")
+    if program.first:
+        lines.append("instructions of the first extension, VK_NV_cooperative_matrix")
     if program.precise:
         lines.append("float arithmetic on elements is not contracted")
     if program.specialized:

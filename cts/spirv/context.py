@@ -149,17 +149,28 @@ class Context:
         """
         found = self._matrix_types.get(type)
         if found is None:
-            grow = 2 if {"rows", "columns"} <= self.program.specialized else 1
-            found = self._matrix_types[type] = self.builder.matrix_type(
-                self.component_type(type.component),
-                self.operand("scope", type.scope, _OTHER_SCOPE[type.scope]),
-                self.operand("rows", type.rows, grow * type.rows),
-                self.operand("columns", type.columns, grow * type.columns),
-                self.operand("use", type.use, type.use),
-            )
+            found = self._matrix_types[type] = self._declare_matrix(type)
             if type.scope is Scope.WORKGROUP:
                 self.needs.add("WorkgroupScope")
         return found
+
+    def _declare_matrix(self, type: MatrixType) -> int:
+        grow = 2 if {"rows", "columns"} <= self.program.specialized else 1
+        component = self.component_type(type.component)
+        scope = self.operand("scope", type.scope, _OTHER_SCOPE[type.scope])
+        rows = self.operand("rows", type.rows, grow * type.rows)
+        columns = self.operand("columns", type.columns, grow * type.columns)
+        if self.program.first:
+            return self.builder.first_matrix_type(component, scope, rows, columns)
+        use = self.operand("use", type.use, type.use)
+        return self.builder.matrix_type(component, scope, rows, columns, use)
+
+    def length(self, type: MatrixType) -> int:
+        """How many components of a matrix type an invocation holds."""
+        op = core.Op.CooperativeMatrixLengthNV if self.program.first else None
+        return self.builder.value(
+            op or Op.CooperativeMatrixLengthKHR, self.u32, self.matrix_type(type)
+        )
 
     # --- where an invocation is -------------------------------------------------------------
 

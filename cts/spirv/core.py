@@ -43,6 +43,8 @@ class Op(enum.IntEnum):
     BitwiseAnd = 199
     SelectionMerge = 247
     Switch = 251
+    TypeCooperativeMatrixNV = 5358
+    CooperativeMatrixLengthNV = 5362
 
 
 class Capability(enum.IntEnum):
@@ -53,6 +55,7 @@ class Capability(enum.IntEnum):
     SignedZeroInfNanPreserve = 4466
     RoundingModeRTE = 4467
     RoundingModeRTZ = 4468
+    CooperativeMatrixNV = 5357
 
 
 class Decoration(enum.IntEnum):
@@ -68,6 +71,9 @@ class Memory(enum.IntFlag):
     MakePointerAvailable = 0x8
     MakePointerVisible = 0x10
 
+
+FIRST: Final = "SPV_NV_cooperative_matrix"
+"""The first extension on cooperative matrices."""
 
 EXECUTION_MODES: Final = {
     Mode.DENORM_PRESERVE: 4459,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 
-from cts.spirv import extended
+from cts.spirv import core, extended
 from cts.spirv import opcodes as spv
 from cts.spirv import vector_opcodes as vector
 from cts.spirv.opcodes import Capability, Op, StorageClass
@@ -164,6 +164,12 @@ class Declarations:
     def _compound(self, type_id: int, inner: int) -> int:
         self._kinds[type_id] = self._kinds.get(inner, frozenset())
         return type_id
+
+    def first_matrix_type(self, component: int, scope: int, rows: int, columns: int) -> int:
+        """OpTypeCooperativeMatrixNV, the type of the first extension."""
+        self._note_value(component)
+        self.require(core.Capability.CooperativeMatrixNV, core.FIRST)
+        return self.declare(core.Op.TypeCooperativeMatrixNV, component, scope, rows, columns)
 
     def matrix_type(self, component: int, scope: int, rows: int, columns: int, use: int) -> int:
         """OpTypeCooperativeMatrixKHR; everything but the component is a constant's id."""

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterable
 
 from cts.program.model import Program, Statement
-from cts.spirv import elements, flow, matrix2, qcom, statements, tensor
+from cts.spirv import elements, first, flow, matrix2, qcom, statements, tensor
 from cts.spirv import opcodes as spv
 from cts.spirv.context import Context
 from cts.spirv.declarations import VERSION_1_6
@@ -49,9 +49,11 @@ def lower(program: Program) -> Module:
     ordering = order(program)
     memories = Memories(context, ordering.shared)
 
+    lowerings = {**_LOWERINGS, **first.LOWERINGS} if program.first else _LOWERINGS
+
     def lower_all(body: Iterable[Statement]) -> None:
         for statement in body:
-            _LOWERINGS[type(statement)](context, memories, statement)
+            lowerings[type(statement)](context, memories, statement)
 
     context.lower = lower_all
     memories.copy_in()

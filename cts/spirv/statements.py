@@ -152,9 +152,7 @@ def _mul_add(context: Context, memories: Memories, statement: MulAdd) -> None:
 def _length(context: Context, memories: Memories, statement: Length) -> None:
     builder = context.builder
     scope = statement.type.scope
-    length = builder.value(
-        Op.CooperativeMatrixLengthKHR, context.u32, context.matrix_type(statement.type)
-    )
+    length = context.length(statement.type)
     in_workgroup = context.program.buffer(statement.buffer).storage is Storage.WORKGROUP
     tile = context.tile(scope, in_workgroup)
     lane, lanes = context.lane(scope)
@@ -181,7 +179,7 @@ def _stamp(context: Context, memories: Memories, statement: Stamp) -> None:
     type_id, scalar = context.matrix_type(statement.type), context.component_type(component)
     pointer_type = builder.pointer_type(StorageClass.Function, scalar)
     variable = builder.local(type_id)
-    length = builder.value(Op.CooperativeMatrixLengthKHR, context.u32, type_id)
+    length = context.length(statement.type)
     lane, lanes = context.lane(statement.type.scope)
 
     def stamp(index: int) -> None:
@@ -203,7 +201,7 @@ def _rebuild(context: Context, memories: Memories, statement: Rebuild) -> None:
     pointer_type = builder.pointer_type(StorageClass.Function, scalar)
     source, target = builder.local(type_id), builder.local(type_id)
     builder.emit(Op.Store, source, context.values[statement.value])
-    length = builder.value(Op.CooperativeMatrixLengthKHR, context.u32, type_id)
+    length = context.length(type)
 
     def copy(index: int) -> None:
         taken = builder.value(Op.AccessChain, pointer_type, source, index)
