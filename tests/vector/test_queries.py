@@ -112,6 +112,17 @@ def changed(query: Query, at: int, value: int) -> Reply:
         ("Q-05", lambda q: changed(q, 0, 1) if q.capacity else answer(q)),
         ("Q-05", lambda q: changed(q, 9, 1) if q.capacity else answer(q)),
     ],
+    ids=[
+        "null count too small",
+        "null count fails",
+        "short is complete",
+        "short counts too many",
+        "last record dropped",
+        "guard touched",
+        "record touched",
+        "sType changed",
+        "pNext changed",
+    ],
 )
 def test_each_fault_is_found_under_its_row(row: str, device: Callable[[Query], Reply]) -> None:
     assert row in all_rows(device)
