@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cts.program.arithmetic import Conversion, Operator
 from cts.program.controls import Mode
@@ -38,6 +37,7 @@ from reference.modes import NO_MODES, Modes
 from reference.reals import Real
 from reference.specials import FLOAT8, expected
 from reference.values import Exact, Ranged
+from reference.whole_numbers import undefined_in, whole_numbers
 
 _DIVISOR_EXPONENT = {Component.FLOAT16: 14, Component.FLOAT32: 126, Component.FLOAT64: 126}
 """OpFDiv is bounded for divisors between 2^-e and 2^e."""
@@ -104,14 +104,14 @@ def negate(value: Exact, modes: Modes = NO_MODES) -> Result:
     component = value.component
     if component.is_integer:
         zero = Exact(component, np.zeros((1, 1, 1), bits_dtype(component)))
-        return _integers(Operator.SUBTRACT, zero, value)
+        return whole_numbers(Operator.SUBTRACT, zero, value)
     return floating(lambda x: reals.exactly(np.negative(x)), np.negative, (value,), modes)
 
 
 def binary(operator: Operator, left: Exact, right: Exact, modes: Modes = NO_MODES) -> Result:
     """``left operator right`` element by element. Undetermined for an undefined division."""
     if left.component.is_integer:
-        return _integers(operator, left, right)
+        return whole_numbers(operator, left, right)
     match operator:
         case Operator.ADD:
             return floating(reals.total, np.add, (left, right), modes)
@@ -123,49 +123,6 @@ def binary(operator: Operator, left: Exact, right: Exact, modes: Modes = NO_MODE
             return floating(reals.product, np.multiply, (left, right), modes)
         case Operator.DIVIDE:
             return _divided(left, right, modes)
-
-
-def _integers(operator: Operator, left: Exact, right: Exact) -> Exact:
-    component = left.component
-    undefined = _undefined((left, right))
-    x, y = (decode_int(it.bits, component) for it in (left, right))
-    match operator:
-        case Operator.ADD:
-            bits = left.bits + right.bits
-        case Operator.SUBTRACT:
-            bits = left.bits - right.bits
-        case Operator.MULTIPLY:
-            bits = encode_int(x.view(np.uint64) * y.view(np.uint64), component)
-        case Operator.DIVIDE:
-            lowest = -(1 << (component.bits - 1))
-            wrong = y == 0
-            if component.is_signed:
-                wrong = wrong | ((x == lowest) & (y == -1))
-            if undefined is not None:
-                wrong = wrong & ~undefined
-            if wrong.any():
-                raise Undetermined("an integer is divided by zero, or the smallest by -1")
-            bits = encode_int(_divided_integers(x, y), component)
-    return Exact(component, bits, undefined, left.assumed or right.assumed)
-
-
-def _divided_integers(
-    x: NDArray[np.int64] | NDArray[np.uint64], y: NDArray[np.int64] | NDArray[np.uint64]
-) -> NDArray[np.uint64]:
-    """Quotients, cut toward zero, as words."""
-    divisor = np.where(y == 0, y.dtype.type(1), y)
-    with np.errstate(over="ignore"):
-        quotient = x // divisor
-        uneven = (quotient * divisor != x) & ((x < 0) != (divisor < 0))
-    return np.ascontiguousarray(quotient + uneven.astype(quotient.dtype)).view(np.uint64)
-
-
-def _undefined(operands: tuple[Exact, ...]) -> Flags | None:
-    found: Flags | None = None
-    for operand in operands:
-        if operand.undefined is not None:
-            found = operand.undefined if found is None else found | operand.undefined
-    return found
 
 
 def _finite(operands: tuple[Exact, ...]) -> tuple[list[Floats], Flags | None]:
@@ -240,7 +197,7 @@ def _divided(left: Exact, right: Exact, modes: Modes) -> Result:
     flags = np.where(tiny & (x != 0), flags | np.uint8(ZERO), flags)
     over = np.maximum(np.abs(low), np.abs(high)) > float_format(component).maximum
     flags = np.where(over, np.uint8(ANYTHING), flags)
-    if (undefined := _undefined((left, right))) is not None:
+    if (undefined := undefined_in((left, right))) is not None:
         flags = np.where(undefined, np.uint8(ANYTHING), flags)
     policy = Band(low=low, high=high, flags=flags)
     required = policy
@@ -297,7 +254,7 @@ class _Rounding:
             up = np.where(other.zero, up, np.maximum(up, upper))
         even, cut = self._usual(real)
         overflow = np.isinf(down) | np.isinf(up)
-        undefined = _undefined((self.operand, *self.others))
+        undefined = undefined_in((self.operand, *self.others))
         plain = special is None and undefined is None and not overflow.any()
         if plain and not zeros.any() and np.array_equal(down, up):
             bits = encode(np.where(real.zero, real.nearest, down), component)
@@ -327,7 +284,7 @@ class _Rounding:
         if len(alternatives):
             first, last = np.minimum(first, down), np.maximum(last, up)
         first, last = self._inside(first, last, strict.outside)
-        tight = Band(low=first, high=last, flags=flags)
+        tight = Band(low=np.maximum(first, low), high=np.minimum(last, high), flags=flags)
         open_flags = np.where(free, np.uint8(ANYTHING), flags)
         required = Band(low=low, high=high, flags=open_flags)
         if component is Component.FLOAT64:
