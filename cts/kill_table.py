@@ -134,6 +134,7 @@ CASES: Mapping[str, str] = {
     "convert_columns_wrap": "vector.conversion.large.float16.training_optimal",
     "convert_host_address_aligned": "vector.conversion.host_pointers.float32.training_optimal",
     "convert_second_ignored": "vector.conversion.several.float16",
+    "convert_not_seen_by_shader": "vector.conversion.shader_use.training_optimal",
     "convert_host_saturates": "vector.conversion.host_and_device.float32-float16.row_major",
     "convert_host_order": "vector.conversion.interchange.float16.training_optimal",
     "convert_double_rounding": "vector.conversion.tables.float32-float8_e4m3.host",

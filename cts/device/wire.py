@@ -20,6 +20,7 @@ from cts.device.protocol import (
     DeviceInfo,
     Dispatch,
     Matrix,
+    Preparation,
     Query,
     Reply,
     Request,
@@ -43,6 +44,10 @@ def encode_request(request: Request) -> Frame:
                 "required_subgroup_size": request.required_subgroup_size,
                 "repeat": request.repeat,
                 "physical": [one.physical for one in request.buffers],
+                "preparations": [
+                    {**_fields(one), "conversion": _conversion_data(one.conversion)}
+                    for one in request.preparations
+                ],
             }
             companions: tuple[bytes, ...] = ()
             if request.staging is not None:
@@ -201,6 +206,15 @@ def _dispatch(header: Mapping[str, Any], blobs: tuple[bytes, ...]) -> Dispatch:
         required_subgroup_size=None if size is None else get(header, "required_subgroup_size", int),
         repeat=get(header, "repeat", int),
         staging=staging,
+        preparations=tuple(map(_preparation, get(header, "preparations", list))),
+    )
+
+
+def _preparation(data: Any) -> Preparation:
+    return Preparation(
+        conversion=_conversion(get(data, "conversion", dict)),
+        source=get(data, "source", int),
+        destination=get(data, "destination", int),
     )
 
 

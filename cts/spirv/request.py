@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cts.device.protocol import BufferData, DeviceInfo, Dispatch
+from cts.device.protocol import (
+    BufferData,
+    Conversion,
+    DeviceInfo,
+    Dispatch,
+    Matrix,
+    Preparation,
+)
 from cts.program.model import Grid, Program, Storage
 from cts.program.records import record_needs
-from cts.program.requires import NEEDS, combine, requirements
-from cts.program.vector import Stage
+from cts.program.requires import NEEDS, PREPARATIONS, combine, requirements
+from cts.program.vector import MatrixLayout, Stage
 from cts.program.vector_program import VectorProgram
 from cts.spirv.companions import stand
 from cts.spirv.declarations import VERSION_1_6
@@ -25,6 +32,20 @@ def _may_vary(words: bytes, grid: Grid, info: DeviceInfo) -> bool:
     )
     version = int.from_bytes(words[4:8], "little")
     return version >= VERSION_1_6 and not grid.varying and least != most
+
+
+def prepared(program: VectorProgram) -> tuple[Preparation, ...]:
+    """The conversions that are made before the shader of ``program``."""
+    names = [buffer.name for buffer in program.buffers]
+    found = []
+    for one in program.prepared:
+        it = program.opaque[one.opaque]
+        size = (it.rows - 1) * one.stride + it.columns * it.component.bytes
+        source = Matrix(it.component, MatrixLayout.ROW_MAJOR, one.stride, size, one.offset)
+        destination = Matrix(it.component, it.layout, 0, it.size, it.offset)
+        conversion = Conversion(it.rows, it.columns, source, destination)
+        found.append(Preparation(conversion, names.index(one.buffer), names.index(it.buffer)))
+    return tuple(found)
 
 
 def dispatch(
@@ -62,6 +83,10 @@ def dispatch(
         if info is not None and required is None and _may_vary(module.words, program.grid, info):
             required = program.grid.subgroup_size
             requires = combine(requires, NEEDS["RequiredSubgroupSize"])
+    preparations: tuple[Preparation, ...] = ()
+    if isinstance(program, VectorProgram) and program.prepared:
+        preparations = prepared(program)
+        requires = combine(requires, *PREPARATIONS)
     return Dispatch(
         words=module.words,
         buffers=tuple(buffers),
@@ -71,5 +96,6 @@ def dispatch(
         specialization=module.specialization,
         required_subgroup_size=required,
         staging=staging,
+        preparations=preparations,
         program=program,
     )

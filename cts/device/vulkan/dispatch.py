@@ -9,7 +9,7 @@ from typing import Any
 
 from cts.device.errors import Refused
 from cts.device.protocol import Dispatch, Reply
-from cts.device.vulkan import graphics
+from cts.device.vulkan import graphics, preparation
 from cts.device.vulkan.api import Api
 from cts.device.vulkan.instance import PhysicalDevice
 from cts.device.vulkan.logical import (
@@ -128,8 +128,11 @@ def dispatch(
     )
     addresses = [*(arena.address + offsets[index] for index in addressed), *work.addresses]
     commands = worker.recorder.begin()
+    starts = [arena.address + offset for offset in offsets]
+    held = preparation.record(worker.logical, commands, request, starts)
     _record(worker, commands, work, layout, addresses)
     worker.recorder.end()
+    del held
     found: list[bytes] = []
     for number in range(request.repeat):
         if number:
