@@ -41,8 +41,9 @@ def prepared(program: VectorProgram) -> tuple[Preparation, ...]:
     for one in program.prepared:
         it = program.opaque[one.opaque]
         size = (it.rows - 1) * one.stride + it.columns * it.component.bytes
-        source = Matrix(it.component, MatrixLayout.ROW_MAJOR, one.stride, size, one.offset)
-        destination = Matrix(it.component, it.layout, 0, it.size, it.offset)
+        kind = int(it.component)
+        source = Matrix(kind, int(MatrixLayout.ROW_MAJOR), one.stride, size, one.offset)
+        destination = Matrix(kind, int(it.layout), 0, it.size, it.offset)
         conversion = Conversion(it.rows, it.columns, source, destination)
         found.append(Preparation(conversion, names.index(one.buffer), names.index(it.buffer)))
     return tuple(found)
