@@ -26,8 +26,13 @@ from cts.draw.convert import (
     sides,
     sources,
 )
+from cts.draw.vector_kinds import (
+    listed,
+)
 from cts.draw.vector_prepared import prepared
-from cts.draw.vector_products import listed, plans
+from cts.draw.vector_products import (
+    plans,
+)
 from cts.findings import Finding, PolicyProperty, QualityProperty, WrongProperty
 from cts.outcome import Level
 from cts.program.vector import MatrixLayout
