@@ -44,6 +44,7 @@ def encode_request(request: Request) -> Frame:
                 "required_subgroup_size": request.required_subgroup_size,
                 "repeat": request.repeat,
                 "physical": [one.physical for one in request.buffers],
+                "ranges": [one.range for one in request.buffers],
                 "preparations": [
                     {**_fields(one), "conversion": _conversion_data(one.conversion)}
                     for one in request.preparations
@@ -196,8 +197,10 @@ def _dispatch(header: Mapping[str, Any], blobs: tuple[bytes, ...]) -> Dispatch:
     return Dispatch(
         words=words,
         buffers=tuple(
-            BufferData(data, bool(physical))
-            for data, physical in zip(buffers, get(header, "physical", list), strict=True)
+            BufferData(data, bool(physical), _range(visible, data))
+            for data, physical, visible in zip(
+                buffers, get(header, "physical", list), get(header, "ranges", list), strict=True
+            )
         ),
         workgroups=(x, y, z),
         features=_texts(header, "features"),
@@ -208,6 +211,15 @@ def _dispatch(header: Mapping[str, Any], blobs: tuple[bytes, ...]) -> Dispatch:
         staging=staging,
         preparations=tuple(map(_preparation, get(header, "preparations", list))),
     )
+
+
+def _range(visible: Any, data: bytes) -> int | None:
+    if visible is None:
+        return None
+    (size,) = _integers([visible])
+    if not 0 < size <= len(data):
+        raise ProtocolError("a descriptor covers more than its buffer")
+    return size
 
 
 def _preparation(data: Any) -> Preparation:

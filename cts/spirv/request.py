@@ -67,7 +67,8 @@ def dispatch(
         if buffer.name not in inputs or len(inputs[buffer.name]) != size:
             raise ValueError(f"Buffer {buffer.name} needs an input of exactly {size} bytes.")
         physical = buffer.storage is Storage.PHYSICAL_STORAGE_BUFFER
-        buffers.append(BufferData(inputs[buffer.name], physical))
+        covered = buffer.visible and buffer.visible * buffer.pointee.bytes
+        buffers.append(BufferData(inputs[buffer.name], physical, covered))
     module = lower_vector(program) if isinstance(program, VectorProgram) else lower(program)
     dispatched, staging = (workgroups, 1, 1), None
     if isinstance(program, VectorProgram) and program.stage is not Stage.COMPUTE:
