@@ -20,7 +20,7 @@ CASES: Mapping[str, str] = {
     "last_row_lost": "matrix.load_store.layout.uint16",
     "odd_rows_of_b_repeat": "matrix.mul_add.integer.wrapping.uint8_uint8_uint32",
     "last_column_of_padded_rows": "matrix.load_store.layout.sint32.row_major_to_*",
-    "offset_rounded_to_16": "matrix.load_store.layout.uint16.column_major_to_*",
+    "offset_rounded_to_16": "matrix.load_store.layout.uint8.column_major_to_*",
     "physical_offset_ignored": "matrix.load_store.storage.uint16.physical_*",
     "column_major_store_tight": "matrix.load_store.layout.sint32.*_to_column_major",
     "narrow_pointee_low_half": "matrix.load_store.pointee.*.narrower",
@@ -48,6 +48,9 @@ CASES: Mapping[str, str] = {
     "store_writes_padding": "matrix.load_store.untouched.uint16",
     "store_clears_padding": "matrix.load_store.untouched.uint16",
     "store_writes_tail": "matrix.load_store.untouched.uint16",
+    "robust_store_writes_beyond": "matrix.robust.store.two.uint32",
+    "robust_store_wraps": "matrix.robust.store.two.float16",
+    "robust_load_repeats_last": "matrix.robust.load.two.sint8",
     "tensor_stores_clamped": "matrix.tensor.store.to_edge.2",
     # shape
     "columns_beyond_16_of_24_lost": "matrix.flexible.load_store",
@@ -87,7 +90,7 @@ CASES: Mapping[str, str] = {
     "c_through_float16": "policy: matrix.mul_add.float.bound.float16_float16_float32",
     "products_through_float16": "policy: matrix.mul_add.float.bound.float16_float16_float32",
     "nan_spreads_over_the_tile": "policy: matrix.mul_add.float.special.float16_float16_float32",
-    "infinity_becomes_largest": "policy: matrix.mul_add.float.special.float16_float16_float32",
+    "infinity_becomes_largest": "quality: matrix.mul_add.float.special.float16_float16_float32",
     "reduce_in_bfloat16": "matrix.reduction.rounded.column.float32",
     # hazards and register pressure
     "stale_accumulator": "matrix.mul_add.integer.dependent",
