@@ -157,7 +157,7 @@ class Converting:
         """Size queries with null source and destination."""
         conversions = []
         for rows, columns, side in wanted:
-            matrix = Matrix(side.component, side.layout, side.stride, 0, 0)
+            matrix = _matrix(side, 0, 0)
             conversions.append(Conversion(rows, columns, matrix, matrix, True, True))
         return Convert(tuple(conversions), b"", True)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from cts.program.controls import WIDTHS, Control, Mode
 from cts.program.model import Component, Scope
 from cts.program.records import FLEXIBLE, KHR, NV, PROPERTIES2, VECTOR
-from cts.program.requires import CAPABILITIES, FLEXIBLE_DIMENSIONS, NEEDS
+from cts.program.requires import CAPABILITIES, FLEXIBLE_DIMENSIONS, NEEDS, PREPARATIONS
 from reference import stage_info, vector_info
 
 Record = Mapping[str, int]
@@ -162,6 +162,7 @@ EXTENSIONS: Mapping[str, int] = {
     "VK_EXT_shader_long_vector": 1,
     "VK_EXT_shader_replicated_composites": 1,
     "VK_KHR_cooperative_matrix": 2,
+    "VK_KHR_robustness2": 1,
     "VK_KHR_shader_bfloat16": 1,
     "VK_NV_cooperative_matrix": 1,
     "VK_NV_cooperative_matrix2": 1,
@@ -184,6 +185,7 @@ FEATURES: frozenset[str] = frozenset(
     {
         *(need.feature for need in CAPABILITIES.values() if need.feature is not None),
         *(need.feature for need in NEEDS.values() if need.feature is not None),
+        *(need.feature for need in PREPARATIONS if need.feature is not None),
         *stage_info.FEATURES,
         *([FLEXIBLE_DIMENSIONS.feature] if FLEXIBLE_DIMENSIONS.feature is not None else []),
         *(f"VkPhysicalDeviceCooperativeMatrix2FeaturesNV.{name}" for name in _MATRIX2),
@@ -194,6 +196,7 @@ FEATURES: frozenset[str] = frozenset(
         "VkPhysicalDeviceCooperativeMatrixMaintenance1FeaturesEXT.cooperativeMatrixProperties2",
         "VkPhysicalDeviceCooperativeMatrixDecodeVectorFeaturesNV.cooperativeMatrixDecodeVector",
         "VkPhysicalDeviceCooperativeMatrixConversionFeaturesQCOM.cooperativeMatrixConversion",
+        "VkPhysicalDeviceRobustness2FeaturesKHR.robustBufferAccess2",
         "VkPhysicalDeviceCooperativeVectorFeaturesNV.cooperativeVector",
         "VkPhysicalDeviceCooperativeVectorFeaturesNV.cooperativeVectorTraining",
     }
@@ -202,6 +205,7 @@ FEATURES: frozenset[str] = frozenset(
 _COMPUTE_STAGE = 0x20
 PROPERTIES: Mapping[str, object] = {
     "VkPhysicalDeviceSubgroupProperties.subgroupSize": SUBGROUP_SIZE,
+    "VkPhysicalDeviceRobustness2PropertiesKHR.robustStorageBufferAccessSizeAlignment": 4,
     "VkPhysicalDeviceSubgroupSizeControlProperties.minSubgroupSize": SMALLEST_SUBGROUP,
     "VkPhysicalDeviceSubgroupSizeControlProperties.maxSubgroupSize": LARGEST_SUBGROUP,
     "VkPhysicalDeviceSubgroupSizeControlProperties.maxComputeWorkgroupSubgroups": (

@@ -72,6 +72,8 @@ class ReferenceDevice:
             raise ValueError("the reference device runs programs, not SPIR-V: program is missing")
         names = [buffer.name for buffer in request.program.buffers]
         data = [buffer.data for buffer in request.buffers]
+        if request.preparations:
+            data = self._converter().prepare(request)
         inputs = dict(zip(names, data, strict=False))
         if isinstance(request.program, VectorProgram):
             after = self.vector_machine(request.program, inputs).results()
@@ -94,8 +96,10 @@ class ReferenceDevice:
         return found[::-1] if self.behaviour.reverses_records else found
 
     def _convert(self, request: Convert) -> Reply:
-        matrices = {Component(r["matrixInterpretation"]) for r in RECORDS[VECTOR]}
-        return self.converter(matrices).run(request)
+        return self._converter().run(request)
+
+    def _converter(self) -> Converter:
+        return self.converter({Component(r["matrixInterpretation"]) for r in RECORDS[VECTOR]})
 
 
 def describe(behaviour: Behaviour) -> DeviceInfo:

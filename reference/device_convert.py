@@ -13,7 +13,7 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from cts.device.protocol import Conversion, Convert, Matrix, Reply
+from cts.device.protocol import Conversion, Convert, Dispatch, Matrix, Reply
 from cts.program.model import Component
 from cts.program.vector import MatrixLayout
 from reference.component import Bits
@@ -55,6 +55,22 @@ class Converter:
             counts=tuple(counts),
             results=tuple(results) if request.host else (),
         )
+
+    def prepare(self, request: Dispatch) -> list[bytes]:
+        """The buffers of a dispatch after the conversions before its shader. ValueError where
+        one is invalid usage."""
+        buffers = [np.frombuffer(one.data, np.uint8).copy() for one in request.buffers]
+        for number, one in enumerate(request.preparations):
+            conversion = one.conversion
+            for rule in self._rules(conversion, False):
+                raise ValueError(f"invalid usage: {rule} by preparation {number}")
+            source, destination = conversion.source, conversion.destination
+            bits = self.read(buffers[one.source], source, conversion.rows, conversion.columns)
+            changed = self.change(
+                bits, Component(source.component), Component(destination.component), conversion
+            )
+            self.write(buffers[one.destination], destination, changed)
+        return [buffer.tobytes() for buffer in buffers]
 
     def convert(
         self, memory: NDArray[np.uint8], conversion: Conversion, host: bool, number: int

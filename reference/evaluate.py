@@ -24,6 +24,7 @@ from cts.program.model import (
     Program,
     Rebuild,
     Repeat,
+    Robust,
     Scale,
     Scope,
     Splat,
@@ -35,7 +36,7 @@ from cts.program.model import (
 )
 from cts.program.qcom import FromArrays, ToArrays
 from cts.program.tensor import TensorLoad, TensorStore
-from reference import reduction
+from reference import reduction, robust
 from reference.arrays import array_region
 from reference.component import bits_dtype
 from reference.element_values import Elements
@@ -244,8 +245,13 @@ class _Evaluation:
             offset = address.offset + self.iteration * address.step
             address = dataclasses.replace(address, offset=offset, step=0)
         where = self._region(statement.type, address)
-        memory = self.memory[address.buffer]
-        return memory.load(where, statement.type.component, address.turn)
+        memory, buffer = self.memory[address.buffer], self.program.buffer(address.buffer)
+        value = memory.load(where, statement.type.component, address.turn)
+        if buffer.visible is None or self.program.robust is None:
+            return value
+        count = robust.lines_inside(where, address, statement.type, buffer)
+        known = settled(value, statement.result)
+        return robust.loaded(known, count, address, self.program.robust)
 
     def _splat(self, statement: Splat) -> Exact:
         matrix = statement.type
@@ -265,6 +271,17 @@ class _Evaluation:
         matrix = self.types[name]
         component = matrix.component
         where = self._region(matrix, statement.address)
+        buffer = self.program.buffer(statement.address.buffer)
+        if buffer.visible is not None and self.program.robust is not None:
+            count = robust.lines_inside(where, statement.address, matrix, buffer)
+            lines = where.extents[2 if statement.address.layout is Layout.ROW_MAJOR else 3]
+            if count < lines and self.program.robust is Robust.ONE:
+                self.memory[buffer.name].store(*robust.unknown(index, name, buffer))
+                return
+            if not count:
+                return
+            cut = robust.shortened(where, matrix, value, count, statement.address)
+            where, matrix, value = cut
         suspects = lambda: of_value(name, self.sources, self.values)  # noqa: E731
         stored: Stored
         if isinstance(value, Reduced):

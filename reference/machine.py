@@ -43,7 +43,7 @@ from cts.program.model import (
 from cts.program.qcom import FromArrays, ToArrays
 from cts.program.tensor import TensorLoad, TensorStore
 from reference.adders import Arithmetic, multiply_add
-from reference.component import Bits, bits_dtype, decode, decode_int, encode, encode_int
+from reference.component import Bits, Flags, bits_dtype, decode, decode_int, encode, encode_int
 from reference.evaluate import invocations, length_region
 from reference.layout import Image, Region, region
 from reference.machine_arrays import ArraySteps
@@ -175,7 +175,21 @@ class Machine(Matrix2Steps, ElementSteps, FlowSteps, TensorSteps, ArraySteps):
             tile = np.arange(groups * subgroups)
             workgroup, subgroup = np.divmod(tile, subgroups)
             bits = bits[workgroup * subgroups + (subgroup + address.turn) % subgroups]
+        inside = self.in_bounds(where, address.buffer)
+        if inside is not None:
+            bits = np.where(inside, bits, bits.dtype.type(0))
         return self._loaded(bits, statement.type)
+
+    def in_bounds(self, where: Region, buffer: str) -> Flags | None:
+        """Which elements lie in the range of a buffer's descriptor; None for all of them."""
+        visible = self.buffer(buffer).visible
+        if visible is None:
+            return None
+        steps = zip(where.extents, where.steps, strict=True)
+        along = np.ix_(*(np.arange(extent) * step for extent, step in steps))
+        ends = np.asarray(where.base + where.size + sum(along))
+        found: Flags = np.asarray(ends <= visible * self.buffer(buffer).pointee.bytes)
+        return found.reshape(where.shape)
 
     def _loaded(self, bits: Bits, matrix: MatrixType) -> Bits:
         component = matrix.component
@@ -254,7 +268,11 @@ class Machine(Matrix2Steps, ElementSteps, FlowSteps, TensorSteps, ArraySteps):
     def store(self, statement: Store) -> None:
         """Writes a matrix."""
         where = self.region(self.types[statement.value], statement.address)
-        where.write(self.images[statement.address.buffer], self.values[statement.value])
+        image, bits = self.images[statement.address.buffer], self.values[statement.value]
+        inside = self.in_bounds(where, statement.address.buffer)
+        if inside is not None:
+            bits = np.where(inside, bits, where.read(image))
+        where.write(image, bits)
 
     def length(self, statement: Length) -> None:
         """Writes every invocation's number of components."""

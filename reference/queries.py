@@ -169,18 +169,11 @@ def _count_alone(query: Query, count: int, result: int, records: int) -> list[Vi
     detail = _context(query, count=count, result=result, records=records)
     found = []
     if result != SUCCESS:
-        found.append(
-            Violation("Q-01", Level.REQUIRED, f"a null array gave VkResult {result}", detail)
-        )
+        message = f"a null array gave VkResult {result}"
+        found.append(Violation("Q-01", Level.REQUIRED, message, detail))
     if count != records:
-        found.append(
-            Violation(
-                "Q-01",
-                Level.REQUIRED,
-                f"a null array gave the count {count}, but there are {records} records",
-                detail,
-            )
-        )
+        message = f"a null array gave the count {count}, but there are {records} records"
+        found.append(Violation("Q-01", Level.REQUIRED, message, detail))
     return found
 
 

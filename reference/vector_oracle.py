@@ -152,7 +152,7 @@ class _Oracle(Walk):
         for buffer in self.program.buffers:
             free = [
                 (it.offset, it.offset + it.size)
-                for it in self._products
+                for it in (*self._products, *self._prepared())
                 if it.buffer == buffer.name
             ]
             buffers[buffer.name] = VectorExpectation(
@@ -163,6 +163,10 @@ class _Oracle(Walk):
                 self.vectors[buffer.name],
             )
         return VectorExpectations(buffers, matrices)
+
+    def _prepared(self) -> list[Opaque]:
+        """The matrices that a conversion makes right before the shader."""
+        return [self.program.opaque[one.opaque] for one in self.program.prepared]
 
     def _reduced(self, name: str, kind: int, sums: _Sum, initial: bytes) -> None:
         component = Component(kind)

@@ -16,14 +16,54 @@ from cts.program.vector_program import VectorProgram
 
 
 @dataclass(frozen=True)
+class Matrix:
+    """One side of a VkConvertCooperativeVectorMatrixInfoNV."""
+
+    component: int
+    layout: int
+    stride: int
+    size: int
+    offset: int
+    """Byte offset in the request's memory."""
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """One VkConvertCooperativeVectorMatrixInfoNV. ``null_destination`` asks for the size only."""
+
+    rows: int
+    columns: int
+    source: Matrix
+    destination: Matrix
+    null_source: bool = False
+    null_destination: bool = False
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """A conversion on the device from one buffer of a dispatch to another one, before the
+    shader; ``source`` and ``destination`` are positions in ``Dispatch.buffers``, and the offsets
+    of the matrices count from the starts of these buffers."""
+
+    conversion: Conversion
+    source: int
+    destination: int
+
+
+@dataclass(frozen=True)
 class BufferData:
     """The bytes of one buffer. ``physical`` buffers are passed by device address, in a push
     constant block that is an array of uint64 in the order of the physical buffers; the others
     are storage buffers of descriptor set 0, with the position in ``Dispatch.buffers`` as
-    binding (physical buffers use up their binding number)."""
+    binding (physical buffers use up their binding number).
+
+    With a ``range`` the buffer is a VkBuffer of its own in memory of its own, and its descriptor
+    covers so many bytes of it, so that what robust accesses out of bounds may change is exactly
+    ``data``."""
 
     data: bytes
     physical: bool = False
+    range: int | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +114,10 @@ class Dispatch:
     required_subgroup_size: int | None = None
     repeat: int = 1
     staging: Staging | None = None
+    preparations: tuple[Preparation, ...] = ()
+    """Made by one vkCmdConvertCooperativeVectorMatrixNV in the same command buffer, with a barrier
+    from the conversions' own stage to the shader. Needs bufferDeviceAddress and
+    synchronization2."""
     program: Program | VectorProgram | None = None
     """Where the module came from. The reference device and mutants run this; a Vulkan device
     runs ``words``."""
@@ -103,30 +147,6 @@ class Query:
     """0: the server's instance; 1: a second one, made for this call."""
     threads: int = 1
     """Calls made at the same time, each on memory of its own; all come back."""
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """One side of a VkConvertCooperativeVectorMatrixInfoNV."""
-
-    component: int
-    layout: int
-    stride: int
-    size: int
-    offset: int
-    """Byte offset in the request's memory."""
-
-
-@dataclass(frozen=True)
-class Conversion:
-    """One VkConvertCooperativeVectorMatrixInfoNV. ``null_destination`` asks for the size only."""
-
-    rows: int
-    columns: int
-    source: Matrix
-    destination: Matrix
-    null_source: bool = False
-    null_destination: bool = False
 
 
 @dataclass(frozen=True)

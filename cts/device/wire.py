@@ -20,6 +20,7 @@ from cts.device.protocol import (
     DeviceInfo,
     Dispatch,
     Matrix,
+    Preparation,
     Query,
     Reply,
     Request,
@@ -43,6 +44,11 @@ def encode_request(request: Request) -> Frame:
                 "required_subgroup_size": request.required_subgroup_size,
                 "repeat": request.repeat,
                 "physical": [one.physical for one in request.buffers],
+                "ranges": [one.range for one in request.buffers],
+                "preparations": [
+                    {**_fields(one), "conversion": _conversion_data(one.conversion)}
+                    for one in request.preparations
+                ],
             }
             companions: tuple[bytes, ...] = ()
             if request.staging is not None:
@@ -191,8 +197,10 @@ def _dispatch(header: Mapping[str, Any], blobs: tuple[bytes, ...]) -> Dispatch:
     return Dispatch(
         words=words,
         buffers=tuple(
-            BufferData(data, bool(physical))
-            for data, physical in zip(buffers, get(header, "physical", list), strict=True)
+            BufferData(data, bool(physical), _range(visible, data))
+            for data, physical, visible in zip(
+                buffers, get(header, "physical", list), get(header, "ranges", list), strict=True
+            )
         ),
         workgroups=(x, y, z),
         features=_texts(header, "features"),
@@ -201,6 +209,24 @@ def _dispatch(header: Mapping[str, Any], blobs: tuple[bytes, ...]) -> Dispatch:
         required_subgroup_size=None if size is None else get(header, "required_subgroup_size", int),
         repeat=get(header, "repeat", int),
         staging=staging,
+        preparations=tuple(map(_preparation, get(header, "preparations", list))),
+    )
+
+
+def _range(visible: Any, data: bytes) -> int | None:
+    if visible is None:
+        return None
+    (size,) = _integers([visible])
+    if not 0 < size <= len(data):
+        raise ProtocolError("a descriptor covers more than its buffer")
+    return size
+
+
+def _preparation(data: Any) -> Preparation:
+    return Preparation(
+        conversion=_conversion(get(data, "conversion", dict)),
+        source=get(data, "source", int),
+        destination=get(data, "destination", int),
     )
 
 

@@ -16,7 +16,7 @@ from cts.device.protocol import DeviceInfo
 from cts.draw.recipes import SEEDS
 from cts.program.records import VECTOR
 from cts.program.types import Buffer, Component, Numbers, Pointee, Storage
-from cts.program.vector import Index, Opaque, Place, Spread
+from cts.program.vector import Index, Opaque, Place, Prepared, Spread
 from cts.program.vector_program import Launch, VectorProgram, VectorStatement
 from cts.program.vector_records import MEMBERS, PROPERTIES
 from reference.component import Bits, bits_dtype
@@ -179,6 +179,7 @@ class Draft:
     buffers: list[Buffer] = field(default_factory=list)
     inputs: dict[str, bytes] = field(default_factory=dict)
     opaque: list[Opaque] = field(default_factory=list)
+    prepared: list[Prepared] = field(default_factory=list)
     numbers: Numbers = Numbers.BUFFER
     specialized: frozenset[str] = frozenset()
 
@@ -227,4 +228,5 @@ class Draft:
             self.numbers,
             self.specialized,
             opaque=tuple(self.opaque),
+            prepared=tuple(self.prepared),
         )

@@ -8,7 +8,9 @@ import enum
 import numpy as np
 from hypothesis import strategies as st
 
-from cts.draw.vector_products import Plan
+from cts.draw.vector_products import (
+    Plan,
+)
 from cts.program.model import Carry, Merge
 from cts.program.vector import Condition, Index, MatrixMul, Place, Spread
 from cts.program.vector_program import Exit, If, Launch, Loop, VectorStatement

@@ -22,10 +22,12 @@ from cts.draw.vector import (
     STORE_SPREADS,
     areas,
 )
-from cts.draw.vector_products import (
+from cts.draw.vector_kinds import (
     Kinds,
-    Plan,
     layouts_of,
+)
+from cts.draw.vector_products import (
+    Plan,
     matrix_spreads,
 )
 from cts.program.types import Component

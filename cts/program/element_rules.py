@@ -13,7 +13,7 @@ from cts.program.arithmetic import Binary, Conversion, Convert, Negate, Operator
 from cts.program.flow import Through
 from cts.program.matrix2 import ConvertUse, Locate, PerElement, Reduce
 from cts.program.model import Branch, MulAdd, Program, Repeat, Splat, Statement, walk
-from cts.program.types import Component, MatrixType
+from cts.program.types import Component, MatrixType, Storage
 
 FLOAT8 = frozenset({Component.FLOAT8_E4M3, Component.FLOAT8_E5M2})
 NO_ARITHMETIC = FLOAT8 | {Component.BFLOAT16}
@@ -121,6 +121,22 @@ def not_first(program: Program) -> str | None:
                 return f"{statement.result}: the first extension has no such instruction."
             case _:
                 pass
+    return None
+
+
+def unbounded(program: Program) -> str | None:
+    """Why a program's accesses out of bounds are undefined, or can't be judged; None if they
+    aren't."""
+    for buffer in program.buffers:
+        if buffer.visible is None:
+            continue
+        if program.robust is None:
+            return f"{buffer.name}: only robust access leaves the bounds."
+        if program.grid.tiles != 1:
+            return f"{buffer.name}: a single tile makes accesses out of bounds."
+        inside = 0 < buffer.visible <= buffer.size
+        if buffer.storage is not Storage.STORAGE_BUFFER or not inside:
+            return f"{buffer.name}: the descriptor of a storage buffer covers a part of it."
     return None
 
 

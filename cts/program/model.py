@@ -36,6 +36,7 @@ from cts.program.types import (
     MatrixType,
     Numbers,
     Pointee,
+    Robust,
     Scope,
     Storage,
     Use,
@@ -65,6 +66,7 @@ __all__ = [
     "Program",
     "Rebuild",
     "Repeat",
+    "Robust",
     "Scale",
     "Scope",
     "Splat",
@@ -313,6 +315,8 @@ class Program:
     """Float-controls execution modes."""
     precise: bool = False
     """Decorates float arithmetic on elements with NoContraction: nothing is rearranged."""
+    robust: Robust | None = None
+    """Robust access to buffers of which not all is ``visible``."""
     first: bool = False
     """Uses the types and instructions of the first extension, VK_NV_cooperative_matrix."""
 

@@ -16,8 +16,18 @@ from typing import Final
 
 from cts.device.protocol import DeviceInfo
 from cts.program.limits import over_limits
-from cts.program.model import Component, Grid, MatrixType, MulAdd, Program, Scope, Use, walk
-from cts.program.requires import FLEXIBLE_DIMENSIONS, PROPERTIES2_FEATURE, Need
+from cts.program.model import (
+    Component,
+    Grid,
+    MatrixType,
+    MulAdd,
+    Program,
+    Robust,
+    Scope,
+    Use,
+    walk,
+)
+from cts.program.requires import FLEXIBLE_DIMENSIONS, PROPERTIES2_FEATURE, Need, robust_access_2
 from cts.program.valid import invalid
 
 KHR: Final = "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"
@@ -389,11 +399,14 @@ def used(program: Program, info: DeviceInfo) -> tuple[str, ...]:
 
 
 def record_needs(program: Program, info: DeviceInfo) -> tuple[Need, ...]:
-    """Features that have to be enabled because of the records that ``program`` uses."""
+    """Features that have to be enabled because of the records that ``program`` uses, or that
+    come by one extension or another."""
     covered, _ = _cover(program, info)
     needs = []
     if any(it.flexible for it in covered):
         needs.append(FLEXIBLE_DIMENSIONS)
     if any(it.subgroup_size is not None for it in covered):
         needs.append(PROPERTIES2_FEATURE)
+    if program.robust is Robust.TWO:
+        needs.append(robust_access_2(info))
     return tuple(needs)

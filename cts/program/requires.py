@@ -127,6 +127,15 @@ PROPERTIES2_FEATURE: Final = _maintenance1("cooperativeMatrixProperties2")
 NEEDS: Final[dict[str, Need]] = {
     "FullSubgroups": Need(_V13 + "computeFullSubgroups"),
     "RequiredSubgroupSize": Need(_V13 + "subgroupSizeControl"),
+    "RobustBufferAccess": Need(_CORE + "robustBufferAccess"),
+    "RobustMatrixAccess": Need(
+        "VkPhysicalDeviceCooperativeMatrixFeaturesKHR.cooperativeMatrixRobustBufferAccess",
+        "VK_KHR_cooperative_matrix",
+    ),
+    "RobustFirstMatrixAccess": Need(
+        "VkPhysicalDeviceCooperativeMatrixFeaturesNV.cooperativeMatrixRobustBufferAccess",
+        "VK_NV_cooperative_matrix",
+    ),
     "LocalSizeId": Need(_V13 + "maintenance4"),  # VUID-RuntimeSpirv-LocalSizeId-06434
     "WorkgroupScope": Need(
         _MATRIX2 + "cooperativeMatrixWorkgroupScope", "VK_NV_cooperative_matrix2"
@@ -219,6 +228,13 @@ def requirements(module: Module) -> Requires:
         *(CAPABILITIES[name] for name in module.capabilities),
         *((NEEDS | STAGE_NEEDS)[name] for name in module.needs),
     )
+
+
+def robust_access_2(info: DeviceInfo) -> Need:
+    """robustBufferAccess2, by the extension that the device has."""
+    names = ("VK_KHR_robustness2", "VK_EXT_robustness2")
+    extension = next((name for name in names if name in info.extensions), names[0])
+    return Need("VkPhysicalDeviceRobustness2FeaturesKHR.robustBufferAccess2", extension)
 
 
 def _version(text: str) -> tuple[int, int]:

@@ -63,6 +63,8 @@ def describe(program: Program | VectorProgram) -> str:
     if program.controls:
         modes = ", ".join(f"{it.mode.value} {it.width}" for it in program.controls)
         lines.append(f"execution modes: {modes}")
+    if program.robust is not None:
+        lines.append(f"robust access: {program.robust.value}")
     if program.first:
         lines.append("instructions of the first extension, VK_NV_cooperative_matrix")
     if program.precise:
@@ -109,7 +111,8 @@ def _grid(program: Program) -> str:
 
 def _buffer(buffer: Buffer) -> str:
     where = _STORAGE[buffer.storage]
-    return f"buffer {buffer.name}: {buffer.size} x {buffer.pointee} ({where})"
+    seen = "" if buffer.visible is None else f", the first {buffer.visible} in bounds"
+    return f"buffer {buffer.name}: {buffer.size} x {buffer.pointee} ({where}){seen}"
 
 
 def _place(program: Program, address: Address) -> str:

@@ -132,6 +132,18 @@ class Numbers(enum.Enum):
     """Loaded at run time from a buffer of uint32 in the binding after the last buffer."""
 
 
+class Robust(enum.Enum):
+    """What becomes of accesses out of bounds."""
+
+    ONE = "robustBufferAccess"
+    TWO = "robustBufferAccess2"
+
+    @property
+    def label(self) -> str:
+        """The name used in case ids."""
+        return self.name.lower()
+
+
 class Dialect(enum.Enum):
     """Which of two extensions an instruction that both have is taken from."""
 
@@ -192,6 +204,8 @@ class Buffer:
     pointee: Pointee
     size: int
     storage: Storage = Storage.STORAGE_BUFFER
+    visible: int | None = None
+    """The descriptor covers so many elements, if not all; the others are out of bounds."""
 
     def backing_bytes(self, workgroups: int) -> int:
         """Bytes of the memory behind this buffer for a dispatch of ``workgroups``."""

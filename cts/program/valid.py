@@ -24,6 +24,7 @@ from cts.program.element_rules import (
     broken_through,
     not_first,
     repeated_name,
+    unbounded,
 )
 from cts.program.model import (
     Address,
@@ -94,10 +95,8 @@ def _check(program: Program) -> None:
             f"Nothing can point to {pointee} (buffer {buffer.name}).",
         )
         _demand(buffer.size > 0, f"Buffer {buffer.name} is empty.")
-    reason = contradiction(program.controls)
-    _demand(reason is None, reason or "")
-    later = not_first(program)
-    _demand(later is None, later or "")
+    for reason in (contradiction(program.controls), not_first(program), unbounded(program)):
+        _demand(reason is None, reason or "")
     twice = repeated_name(program.body)
     _demand(twice is None, f"{twice} is assigned twice.")
     _check_body(program, program.body, {})

@@ -207,6 +207,18 @@ class ReduceSum:
 
 
 @dataclass(frozen=True)
+class Prepared:
+    """A matrix in an optimal layout that vkCmdConvertCooperativeVectorMatrixNV makes in the
+    command buffer before the shader, from a row-major one of the same type ``offset`` bytes into
+    a buffer; ``opaque`` is its position in the program's list of such matrices."""
+
+    buffer: str
+    offset: int
+    stride: int
+    opaque: int
+
+
+@dataclass(frozen=True)
 class Opaque:
     """A matrix in an optimal layout that lies ``offset`` bytes into a buffer before the
     dispatch: ``size`` bytes that a conversion made, and, since nobody else can read them, the

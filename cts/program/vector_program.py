@@ -19,6 +19,7 @@ from cts.program.vector import (
     MatrixMul,
     Opaque,
     OuterProduct,
+    Prepared,
     ReduceSum,
     Stage,
     ValueType,
@@ -125,7 +126,8 @@ class VectorProgram:
     ``numbers`` says how indices, strides, thresholds and round counts reach the shader.
     ``specialized`` names the operands that are specialization constants instead of literals:
     ``m``, ``k``, ``length``, ``layout``, ``transpose``, ``interpretation``, ``local_size``.
-    ``opaque`` lists the matrices in optimal layouts that lie in the buffers.
+    ``opaque`` lists the matrices in optimal layouts that lie in the buffers, ``prepared`` those
+    of them that are made on the device, right before the shader.
     """
 
     grid: Launch
@@ -135,6 +137,7 @@ class VectorProgram:
     specialized: frozenset[str] = field(default_factory=frozenset)
     stage: Stage = Stage.COMPUTE
     opaque: tuple[Opaque, ...] = ()
+    prepared: tuple[Prepared, ...] = ()
 
     def buffer(self, name: str) -> Buffer:
         """The buffer called ``name``; KeyError if there is none."""

@@ -49,6 +49,12 @@ def describe_vectors(program: VectorProgram) -> str:
         f"{it.layout.label} ({it.size} bytes)"
         for it in program.opaque
     ]
+    for one in program.prepared:
+        it = program.opaque[one.opaque]
+        lines.append(
+            f"before the shader: convert {it.rows}x{it.columns} row_major/{one.stride} at "
+            f"{one.offset} of {one.buffer} to {it.layout.label} at {it.offset} of {it.buffer}"
+        )
     lines += _body(program.body)
     lines.append(f"offsets and strides: {program.numbers.value}")
     if program.specialized:

@@ -64,6 +64,9 @@ def lower(program: Program) -> Module:
     memories.copy_out()
     if program.grid.required:
         context.needs.add("RequiredSubgroupSize")
+    if program.robust is not None:
+        matrices = "RobustFirstMatrixAccess" if program.first else "RobustMatrixAccess"
+        context.needs |= {"RobustBufferAccess", matrices}
     words = builder.finish()
     return Module(
         words=words,

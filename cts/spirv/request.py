@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cts.device.protocol import BufferData, DeviceInfo, Dispatch
+from cts.device.protocol import (
+    BufferData,
+    Conversion,
+    DeviceInfo,
+    Dispatch,
+    Matrix,
+    Preparation,
+)
 from cts.program.model import Grid, Program, Storage
 from cts.program.records import record_needs
-from cts.program.requires import NEEDS, combine, requirements
-from cts.program.vector import Stage
+from cts.program.requires import NEEDS, PREPARATIONS, combine, requirements
+from cts.program.vector import MatrixLayout, Stage
 from cts.program.vector_program import VectorProgram
 from cts.spirv.companions import stand
 from cts.spirv.declarations import VERSION_1_6
@@ -25,6 +32,21 @@ def _may_vary(words: bytes, grid: Grid, info: DeviceInfo) -> bool:
     )
     version = int.from_bytes(words[4:8], "little")
     return version >= VERSION_1_6 and not grid.varying and least != most
+
+
+def prepared(program: VectorProgram) -> tuple[Preparation, ...]:
+    """The conversions that are made before the shader of ``program``."""
+    names = [buffer.name for buffer in program.buffers]
+    found = []
+    for one in program.prepared:
+        it = program.opaque[one.opaque]
+        size = (it.rows - 1) * one.stride + it.columns * it.component.bytes
+        kind = int(it.component)
+        source = Matrix(kind, int(MatrixLayout.ROW_MAJOR), one.stride, size, one.offset)
+        destination = Matrix(kind, int(it.layout), 0, it.size, it.offset)
+        conversion = Conversion(it.rows, it.columns, source, destination)
+        found.append(Preparation(conversion, names.index(one.buffer), names.index(it.buffer)))
+    return tuple(found)
 
 
 def dispatch(
@@ -45,7 +67,8 @@ def dispatch(
         if buffer.name not in inputs or len(inputs[buffer.name]) != size:
             raise ValueError(f"Buffer {buffer.name} needs an input of exactly {size} bytes.")
         physical = buffer.storage is Storage.PHYSICAL_STORAGE_BUFFER
-        buffers.append(BufferData(inputs[buffer.name], physical))
+        covered = buffer.visible and buffer.visible * buffer.pointee.bytes
+        buffers.append(BufferData(inputs[buffer.name], physical, covered))
     module = lower_vector(program) if isinstance(program, VectorProgram) else lower(program)
     dispatched, staging = (workgroups, 1, 1), None
     if isinstance(program, VectorProgram) and program.stage is not Stage.COMPUTE:
@@ -62,6 +85,10 @@ def dispatch(
         if info is not None and required is None and _may_vary(module.words, program.grid, info):
             required = program.grid.subgroup_size
             requires = combine(requires, NEEDS["RequiredSubgroupSize"])
+    preparations: tuple[Preparation, ...] = ()
+    if isinstance(program, VectorProgram) and program.prepared:
+        preparations = prepared(program)
+        requires = combine(requires, *PREPARATIONS)
     return Dispatch(
         words=module.words,
         buffers=tuple(buffers),
@@ -71,5 +98,6 @@ def dispatch(
         specialization=module.specialization,
         required_subgroup_size=required,
         staging=staging,
+        preparations=preparations,
         program=program,
     )

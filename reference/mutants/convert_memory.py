@@ -7,13 +7,14 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from cts.device.protocol import Conversion, Convert, Matrix, Reply
+from cts.device.protocol import Conversion, Convert, Dispatch, Matrix, Reply
 from cts.program.model import Component
 from cts.program.vector import MatrixLayout
 from reference.component import Bits, bits_dtype
 from reference.convert import saturated_bits
 from reference.convert_judge import SUCCESS
 from reference.device_convert import Converter
+from reference.mutants.base import Executor, Fault, Mutant
 from reference.mutants.converter import converter_mutant
 from reference.vector_layout import line_bytes, strided_bytes, strided_positions
 
@@ -224,7 +225,25 @@ class HostOrder(OnlyHost):
         return at[::-1] if self._host and side.layout == _TRAINING else at
 
 
+class _NotSeen(Fault):
+    """A shader doesn't see what a conversion in the same command buffer made."""
+
+    def dispatch(self, request: Dispatch, execute: Executor) -> Reply:
+        """The reply where the conversion came too late."""
+        if not request.preparations:
+            return execute(request)
+        late = execute(request)
+        stale = execute(dataclasses.replace(request, preparations=()))
+        kept = {one.destination for one in request.preparations}
+        buffers = [
+            late.buffers[i] if i % len(request.buffers) in kept else data
+            for i, data in enumerate(stale.buffers)
+        ]
+        return dataclasses.replace(late, buffers=tuple(buffers))
+
+
 MUTANTS = (
+    Mutant("convert_not_seen_by_shader", "conversion", (_NotSeen.__doc__ or "").strip(), _NotSeen),
     converter_mutant("convert_size_off_by_a_row", SizeOffByARow),
     converter_mutant("convert_size_from_source", SizeFromSource),
     converter_mutant("convert_size_from_ignored_stride", SizeFromIgnoredStride),

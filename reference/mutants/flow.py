@@ -11,6 +11,7 @@ from cts.device.protocol import Dispatch, Reply
 from cts.program.flow import Barrier, Through, Via
 from cts.program.model import Branch, Layout, Load, Program, Repeat, Store
 from reference.component import Bits, Flags
+from reference.layout import Region
 from reference.machine import Behaviour, Machine
 from reference.mutants.base import Executor, Fault, Mutant, machine_mutant
 
@@ -18,6 +19,7 @@ FLOW = "specialization, control flow, value flow"
 SYNCHRONISATION = "synchronisation"
 HAZARDS = "hazards and register pressure"
 WAVES = "subgroup and wave size"
+ROBUST = "robustness"
 
 
 class IndexOffByOne(Machine):
@@ -267,6 +269,53 @@ class OtherSize(Machine):
         where.write(image, bits)
 
 
+class StoresBeyond(Machine):
+    """Stores out of bounds write the memory behind the range."""
+
+    def store(self, statement: Store) -> None:
+        self.storing = True
+        super().store(statement)
+        self.storing = False
+
+    storing = False
+
+    def in_bounds(self, where: Region, buffer: str) -> Flags | None:
+        return None if self.storing else super().in_bounds(where, buffer)
+
+
+class StoresWrap(Machine):
+    """The first line out of bounds is stored over the first line in bounds."""
+
+    def store(self, statement: Store) -> None:
+        where = self.region(self.types[statement.value], statement.address)
+        inside = self.in_bounds(where, statement.address.buffer)
+        super().store(statement)
+        if inside is None or inside.all() or not inside.any():
+            return
+        image = self.images[statement.address.buffer]
+        bits = where.read(image)
+        stored = self.values[statement.value]
+        rows = inside[0].all(axis=1)
+        if rows.all() or not rows.any():
+            columns = inside[0].all(axis=0)
+            bits[:, :, 0] = stored[:, :, int(columns.argmin())]
+        else:
+            bits[:, 0] = stored[:, int(rows.argmin())]
+        where.write(image, np.where(inside, bits, where.read(image)))
+
+
+class LastLineRepeated(Machine):
+    """Loads out of bounds repeat the last element in bounds."""
+
+    def load(self, statement: Load) -> Bits:
+        found = super().load(statement)
+        where = self.region(statement.type, statement.address)
+        inside = self.in_bounds(where, statement.address.buffer)
+        if inside is None or not inside.any():
+            return found
+        return np.where(inside, found, found[inside][-1])
+
+
 class SecondRun(Fault):
     """Each dispatch after the first of a request flips the lowest bit of every buffer's last
     changed byte."""
@@ -305,5 +354,8 @@ MUTANTS = (
     machine_mutant("specialised_layout_default", FLOW, DefaultLayout),
     machine_mutant("specialised_sizes_lose_row", FLOW, DefaultRows),
     machine_mutant("required_size_half_idle", WAVES, OtherSize),
+    machine_mutant("robust_store_writes_beyond", ROBUST, StoresBeyond),
+    machine_mutant("robust_store_wraps", ROBUST, StoresWrap),
+    machine_mutant("robust_load_repeats_last", ROBUST, LastLineRepeated),
     Mutant("second_run_differs", HAZARDS, SecondRun.__doc__ or "", SecondRun),
 )

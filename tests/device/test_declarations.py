@@ -13,12 +13,13 @@ import vulkan_object
 
 from cts.device import results
 from cts.device.vulkan import (
-    convert,
     graphics,
+    infos,
     instance,
     logical,
     memory,
     pipelines,
+    preparation,
     queries,
     rays,
     recorder,
@@ -206,7 +207,9 @@ CONSTANTS = {
     "VkCommandBufferAllocateInfo": recorder._COMMAND_BUFFER_ALLOCATE_INFO,
     "VkCommandBufferBeginInfo": recorder._COMMAND_BUFFER_BEGIN_INFO,
     "VkMemoryBarrier": recorder._MEMORY_BARRIER,
-    convert.INFO: convert._INFO_TYPE,
+    infos._INFO: infos._INFO_TYPE,
+    "VkMemoryBarrier2": preparation._MEMORY_BARRIER_2,
+    "VkDependencyInfo": preparation._DEPENDENCY_INFO,
     queries._INFO_2: queries._INFO_2_TYPE,
 }
 

@@ -17,6 +17,7 @@ from cts.device.protocol import (
     DeviceInfo,
     Dispatch,
     Matrix,
+    Preparation,
     Query,
     Reply,
     Request,
@@ -45,6 +46,11 @@ stagings = st.builds(
     extent=st.tuples(numbers, numbers),
     scene=names,
 )
+matrices = st.builds(Matrix, numbers, numbers, numbers, numbers, numbers)
+conversions = st.builds(
+    Conversion, numbers, numbers, matrices, matrices, st.booleans(), st.booleans()
+)
+preparations = st.builds(Preparation, conversions, numbers, numbers)
 dispatches = st.builds(
     Dispatch,
     words=blobs,
@@ -56,6 +62,7 @@ dispatches = st.builds(
     required_subgroup_size=st.none() | numbers,
     repeat=numbers,
     staging=st.none() | stagings,
+    preparations=st.lists(preparations, max_size=2).map(tuple),
 )
 queries = st.builds(
     Query,
@@ -68,10 +75,6 @@ queries = st.builds(
     parameters=st.lists(st.tuples(names, numbers), max_size=3).map(tuple),
     instance=st.integers(0, 1),
     threads=numbers,
-)
-matrices = st.builds(Matrix, numbers, numbers, numbers, numbers, numbers)
-conversions = st.builds(
-    Conversion, numbers, numbers, matrices, matrices, st.booleans(), st.booleans()
 )
 converts = st.builds(
     Convert,
@@ -155,7 +158,7 @@ def test_a_field_of_another_type_is_refused(request: Request, data: st.DataObjec
 @given(requests, st.data())
 def test_a_missing_field_is_refused(request: Request, data: st.DataObject) -> None:
     frame = over_the_wire(encode_request(request))
-    optional = ("kind", "required_subgroup_size")
+    optional = ("kind", "required_subgroup_size", "staging")
     fields = sorted(name for name in frame.header if name not in optional)
     if not fields:
         return

@@ -33,6 +33,7 @@ from cts.program.model import (
     Program,
     Rebuild,
     Repeat,
+    Robust,
     Splat,
     Stamp,
     Statement,
@@ -40,11 +41,14 @@ from cts.program.model import (
     Store,
     Use,
 )
+from cts.program.records import record_needs
+from cts.program.requires import requirements
 from cts.program.valid import invalid
 from cts.spirv import core
 from cts.spirv import first as first_extension
 from cts.spirv.lower import lower
 from cts.spirv.tools import disassemble, validate
+from reference.device import ReferenceDevice
 
 COMPONENTS = tuple(it for it in Component if not it.name.endswith("PACKED"))
 UNSIGNED = {
@@ -232,3 +236,30 @@ def test_a_barrier_orders_every_buffer_that_is_exchanged() -> None:
     accesses = re.findall(r"OpCooperativeMatrix(?:Load|Store)KHR.*", text)
     shared = [line for line in accesses if "NonPrivatePointer" in line]
     assert len(shared) == 4
+
+
+@pytest.mark.parametrize(
+    ("more", "feature"),
+    [
+        ({}, "VkPhysicalDeviceCooperativeMatrixFeaturesKHR.cooperativeMatrixRobustBufferAccess"),
+        (
+            {"first": True},
+            "VkPhysicalDeviceCooperativeMatrixFeaturesNV.cooperativeMatrixRobustBufferAccess",
+        ),
+    ],
+)
+def test_robust_access_needs_the_features_of_its_extension(more, feature: str) -> None:
+    one = around(Component.SINT32, Negate("r", "a"), robust=Robust.ONE, **more)
+    features = requirements(lower(one)).features
+    assert {feature, "VkPhysicalDeviceFeatures.robustBufferAccess"} <= set(features)
+    assert not any(
+        "Robust" in name for name in requirements(lower(replace(one, robust=None))).features
+    )
+
+
+@pytest.mark.parametrize("extension", ["VK_KHR_robustness2", "VK_EXT_robustness2"])
+def test_robust_access_2_comes_by_the_extension_that_there_is(extension: str) -> None:
+    info = replace(ReferenceDevice().info, extensions={extension: 1})
+    one = around(Component.SINT32, Negate("r", "a"), robust=Robust.TWO)
+    needs = record_needs(one, info)
+    assert [need.extension for need in needs] == [extension]

@@ -61,6 +61,9 @@ KILLED = {
     "specialised_layout_default": ("specialization.operand.layout.integer", FAIL),
     "specialised_sizes_lose_row": ("specialization.operand.sizes.integer", FAIL),
     "required_size_half_idle": ("subgroup_size.integer.8", FAIL),
+    "robust_store_writes_beyond": ("robust.store.two.uint32", FAIL),
+    "robust_store_wraps": ("robust.store.two.float16", FAIL),
+    "robust_load_repeats_last": ("robust.load.two.sint8", FAIL),
     "second_run_differs": ("execution.repeated.uint8_uint8_uint32", FAIL),
 }
 

@@ -11,7 +11,7 @@ from cts.outcome import Outcome
 from cts.profiles import Profile
 from reference.device import ReferenceDevice
 from reference.device_convert import Converter
-from reference.mutants import MUTANTS
+from reference.mutants import convert_memory, convert_values
 from tests.vector.bench import BRIEF, Converting, ids, mutant, run
 from tests.vector.legal import LEGAL
 
@@ -78,11 +78,7 @@ def test_a_faulty_converter_is_caught(name: str) -> None:
 
 
 def test_every_faulty_converter_has_a_test() -> None:
-    faulty = {
-        name
-        for name in MUTANTS
-        if name.startswith("convert_") and not name.startswith("convert_use_")
-    }
+    faulty = {it.name for it in (*convert_memory.MUTANTS, *convert_values.MUTANTS)}
     assert faulty <= set(KILLED)
 
 

@@ -26,6 +26,13 @@ from cts.draw.convert import (
     sides,
     sources,
 )
+from cts.draw.vector_kinds import (
+    listed,
+)
+from cts.draw.vector_prepared import prepared
+from cts.draw.vector_products import (
+    plans,
+)
 from cts.findings import Finding, PolicyProperty, QualityProperty, WrongProperty
 from cts.outcome import Level
 from cts.program.vector import MatrixLayout
@@ -161,6 +168,23 @@ def test_several(subject: Subject, axes: Axes, data: st.DataObject) -> None:
             for hop in hops
         ],
     )
+
+
+@case(
+    id="cooperative_vector.conversion.shader_use",
+    rows=("C-11", "C-13"),
+    spec="VkSpec#VK_PIPELINE_STAGE_2_CONVERT_COOPERATIVE_VECTOR_MATRIX_BIT_NV",
+    requirement="A shader behind a barrier from the conversions' own pipeline stage multiplies "
+    "with what a conversion in the same command buffer made.",
+    axes={"layout": OPTIMAL},
+)
+def test_shader_use(subject: Subject, axes: Axes, data: st.DataObject) -> None:
+    available(subject)
+    wide = [one for one in listed(subject.info) if one.matrix not in FLOAT8]
+    subject.require(bool(wide), "no record has a matrix that can be row-major")
+    plan = data.draw(plans(subject.info, wide))
+    program, inputs = prepared(plan, Converting(subject, ()), axes.layout)
+    subject.check(program, inputs)
 
 
 @case(

@@ -8,9 +8,19 @@ from hypothesis import strategies as st
 
 from cts.case import Axes, case
 from cts.conversion import Converting, available
+from cts.draw.vector_kinds import (
+    RECORDS as ALL_RECORDS,
+)
+from cts.draw.vector_kinds import (
+    Family,
+    Kinds,
+    kinds_of,
+    layouts_of,
+)
 from cts.draw.vector_lanes import Flow, divergent, doubled, some
-from cts.draw.vector_products import RECORDS as ALL_RECORDS
-from cts.draw.vector_products import Family, Kinds, kinds_of, layouts_of, plans
+from cts.draw.vector_products import (
+    plans,
+)
 from cts.program.model import Carry, Merge
 from cts.program.vector import Index, Spread
 from cts.program.vector_program import If, Launch, Loop, VectorStatement

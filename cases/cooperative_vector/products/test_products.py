@@ -8,17 +8,19 @@ from hypothesis import strategies as st
 
 from cts.case import Axes, case
 from cts.conversion import Converting, available
-from cts.draw.vector_networks import networks
-from cts.draw.vector_products import (
+from cts.draw.vector_kinds import (
     FLOAT_RECORDS,
     INTEGER_RECORDS,
     OPTIMAL,
     RECORDS,
     Kinds,
-    Plan,
     kinds_of,
     layouts_of,
     listed,
+)
+from cts.draw.vector_networks import networks
+from cts.draw.vector_products import (
+    Plan,
     plans,
 )
 from cts.findings import WrongValue

@@ -27,9 +27,17 @@ from cts.draw.vector import (
     lengths,
     reported,
 )
+from cts.draw.vector_kinds import (
+    Kinds,
+    layouts_of,
+    listed,
+)
 from cts.draw.vector_lanes import Flow, divergent, doubled
 from cts.draw.vector_networks import networks
-from cts.draw.vector_products import Kinds, Plan, layouts_of, listed, plans
+from cts.draw.vector_products import (
+    Plan,
+    plans,
+)
 from cts.findings import QualityValue, WrongValue
 from cts.outcome import Level
 from cts.program.recipe import Pattern, Recipe

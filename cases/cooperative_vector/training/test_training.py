@@ -23,7 +23,13 @@ from cts.draw.vector import (
     lengths,
     reported,
 )
-from cts.draw.vector_products import listed, optimal_regions, plans
+from cts.draw.vector_kinds import (
+    listed,
+)
+from cts.draw.vector_products import (
+    optimal_regions,
+    plans,
+)
 from cts.findings import WrongValue
 from cts.program.recipe import Pattern, Recipe
 from cts.program.types import Component, Storage

@@ -6,14 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from cts.device.errors import Refused
-from cts.device.protocol import Conversion, Convert, Reply
+from cts.device.protocol import Convert, Reply
 from cts.device.vulkan.api import Api
 from cts.device.vulkan.dispatch import Worker, Workers
+from cts.device.vulkan.infos import DEVICE_COMMAND, infos_of
 
-INFO = "VkConvertCooperativeVectorMatrixInfoNV"
-_INFO_TYPE = 1000491004
 _HOST_COMMAND = "vkConvertCooperativeVectorMatrixNV"
-_DEVICE_COMMAND = "vkCmdConvertCooperativeVectorMatrixNV"
 _FEATURE = "VkPhysicalDeviceCooperativeVectorFeaturesNV.cooperativeVector"
 _EXTENSION = "VK_NV_cooperative_vector"
 _ALIGNMENT = 64
@@ -26,7 +24,7 @@ def convert(
     _check(request)
     worker = workers.get((_FEATURE,), (_EXTENSION,), ("bufferDeviceAddress",), phase)
     api = worker.logical.api
-    name = _HOST_COMMAND if request.host else _DEVICE_COMMAND
+    name = _HOST_COMMAND if request.host else DEVICE_COMMAND
     command = api.device_function(worker.logical.handle, name)
     if command is None:
         raise Refused(f"the driver has no {name}.")
@@ -44,7 +42,8 @@ def on_host(api: Api, command: Any, device: Any, request: Convert) -> Reply:
     shift = -address % _ALIGNMENT
     view = api.newer.buffer(memory)
     view[shift : shift + size] = request.memory
-    infos, sizes = _infos(api, request.conversions, address + shift)
+    base = address + shift
+    infos, sizes = infos_of(api, [(one, base, base) for one in request.conversions])
     results = tuple(
         int(command(device, infos + index)) for index in range(len(request.conversions))
     )
@@ -66,7 +65,8 @@ def _on_device(
     phase("submit")
     (offset,) = worker.arena.place([len(request.memory)])
     worker.arena.write(offset, request.memory)
-    infos, sizes = _infos(api, request.conversions, worker.arena.address + offset)
+    base = worker.arena.address + offset
+    infos, sizes = infos_of(api, [(one, base, base) for one in request.conversions])
     commands = worker.recorder.begin()
     first = 0
     for count in request.steps or (len(request.conversions),):
@@ -103,26 +103,3 @@ def _check(request: Convert) -> None:
             inside = side.offset >= 0 and side.offset + side.size <= len(request.memory)
             if not null and not (inside and side.size >= 0):
                 raise Refused("a matrix lies outside the memory of its request.")
-
-
-def _infos(api: Api, conversions: tuple[Conversion, ...], base: int) -> tuple[Any, Any]:
-    """The array of infos for memory at address ``base``, and the sizes that they point to."""
-    infos = api.newer.new(INFO + "[]", len(conversions))
-    sizes = api.newer.new("size_t[]", [one.destination.size for one in conversions])
-    for index, one in enumerate(conversions):
-        info = infos[index]
-        info.sType = _INFO_TYPE
-        info.srcSize = one.source.size
-        # Host and device addresses share the 64 bits of a union.
-        info.srcData.deviceAddress = 0 if one.null_source else base + one.source.offset
-        info.pDstSize = sizes + index
-        info.dstData.deviceAddress = 0 if one.null_destination else base + one.destination.offset
-        info.srcComponentType = one.source.component
-        info.dstComponentType = one.destination.component
-        info.numRows = one.rows
-        info.numColumns = one.columns
-        info.srcLayout = one.source.layout
-        info.srcStride = one.source.stride
-        info.dstLayout = one.destination.layout
-        info.dstStride = one.destination.stride
-    return infos, sizes

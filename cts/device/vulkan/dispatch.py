@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cts.device.errors import Refused
-from cts.device.protocol import Dispatch, Reply
-from cts.device.vulkan import graphics
+from cts.device.protocol import BufferData, Dispatch, Reply
+from cts.device.vulkan import graphics, preparation
 from cts.device.vulkan.api import Api
 from cts.device.vulkan.instance import PhysicalDevice
 from cts.device.vulkan.logical import (
@@ -44,17 +44,46 @@ class Worker:
     ) -> None:
         self.logical = Logical(api, physical, features, extensions, queue)
         self.arena = Arena(self.logical)
+        self._islands: list[Arena] = []
         self.pipelines = Pipelines(self.logical)
         self.recorder = Recorder(self.logical)
         self.tracers = Tracers(self.logical, self.recorder)
+
+    def place(self, buffers: Sequence[BufferData]) -> list[Place]:
+        """Where the buffers of a request lie: together, but for those with a range, each of which
+        has an arena of its own."""
+        offsets = self.arena.place([len(it.data) if it.range is None else 0 for it in buffers])
+        islands = iter(self._islands)
+        found = []
+        for offset, one in zip(offsets, buffers, strict=True):
+            if one.range is None:
+                found.append(Place(self.arena, offset, max(4, len(one.data))))
+                continue
+            island = next(islands, None)
+            if island is None:
+                island = Arena(self.logical)
+                self._islands.append(island)
+            island.place([len(one.data)])
+            found.append(Place(island, 0, one.range))
+        return found
 
     def destroy(self) -> None:
         """Give everything back."""
         self.recorder.destroy()
         self.tracers.destroy()
         self.pipelines.destroy()
-        self.arena.destroy()
+        for arena in (self.arena, *self._islands):
+            arena.destroy()
         self.logical.destroy()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one buffer lies, and how many bytes of it its descriptor covers."""
+
+    arena: Arena
+    offset: int
+    range: int
 
 
 class Workers:
@@ -120,22 +149,25 @@ def dispatch(
     layout = pipelines.layout(bound, len(addressed) + scene, stages)
     work = _work(worker, request, shaders, layout, phase, patience)
     phase("submit")
-    offsets = arena.place([len(one.data) for one in request.buffers])
+    places = worker.place(request.buffers)
+    offsets = [place.offset for place in places]
     pipelines.point(
         layout,
-        arena.buffer,
-        [(offsets[index], max(4, len(request.buffers[index].data))) for index in bound],
+        [(places[index].arena.buffer, offsets[index], places[index].range) for index in bound],
     )
     addresses = [*(arena.address + offsets[index] for index in addressed), *work.addresses]
     commands = worker.recorder.begin()
+    starts = [arena.address + offset for offset in offsets]
+    held = preparation.record(worker.logical, commands, request, starts)
     _record(worker, commands, work, layout, addresses)
     worker.recorder.end()
+    del held
     found: list[bytes] = []
     for number in range(request.repeat):
         if number:
             phase("submit")
-        for offset, one in zip(offsets, request.buffers, strict=True):
-            arena.write(offset, one.data)
+        for place, one in zip(places, request.buffers, strict=True):
+            place.arena.write(place.offset, one.data)
         worker.recorder.submit()
         phase("fence")
         result = worker.recorder.wait(patience)
@@ -143,8 +175,8 @@ def dispatch(
             return Reply(result=result, phase="fence")
         phase("readback")
         found += [
-            arena.read(offset, len(one.data))
-            for offset, one in zip(offsets, request.buffers, strict=True)
+            place.arena.read(place.offset, len(one.data))
+            for place, one in zip(places, request.buffers, strict=True)
         ]
     return Reply(buffers=tuple(found))
 

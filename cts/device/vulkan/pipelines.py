@@ -244,15 +244,16 @@ class Pipelines:
         check(api.lib.vkAllocateDescriptorSets(device, allocate, made), "vkAllocateDescriptorSets")
         return pool[0], made[0]
 
-    def point(self, layout: Layout, buffer: Any, places: list[tuple[int, int]]) -> None:
-        """Write the set: binding ``layout.bindings[i]`` is ``places[i]``, (offset, size)."""
+    def point(self, layout: Layout, places: list[tuple[Any, int, int]]) -> None:
+        """Write the set: binding ``layout.bindings[i]`` is ``places[i]``, (buffer, offset,
+        range)."""
         count = len(places)
         if not count:
             return
         api = self._api
         infos = api.ffi.new("VkDescriptorBufferInfo[]", count)
         writes = api.ffi.new("VkWriteDescriptorSet[]", count)
-        for index, (offset, size) in enumerate(places):
+        for index, (buffer, offset, size) in enumerate(places):
             infos[index].buffer = buffer
             infos[index].offset = offset
             infos[index].range = size
