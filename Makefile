@@ -4,7 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-ARGS ?=
+# The brief profile, since a software driver compiles for most of an hour in the ordinary one.
+ARGS ?= --profile smoke
 WORKERS ?= 2
 
 .PHONY: run test lint bench clean
@@ -24,7 +25,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy --strict cts reference reports
 
 bench: $(VENV)/.installed
-	@$(BIN)/coopcts bench $(ARGS)
+	@$(BIN)/coopcts bench
 
 clean:
 	rm -rf $(VENV) build *.egg-info

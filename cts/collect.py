@@ -4,6 +4,7 @@ device."""
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import importlib.util
 import sys
@@ -36,8 +37,15 @@ def collect(folder: Path = CASES) -> list[Case]:
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
     found: list[Case] = []
-    for path in sorted(folder.rglob("test_*.py")):
-        found += cases_of(_load(path, folder))
+    # Imports make no garbage, and looking for it costs an eighth of the time.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        for path in sorted(folder.rglob("test_*.py")):
+            found += cases_of(_load(path, folder))
+    finally:
+        if collecting:
+            gc.enable()
     unique(found)
     return sorted(found, key=lambda case: order(case.id))
 

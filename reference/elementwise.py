@@ -249,7 +249,7 @@ class _Rounding:
         zeros = self._may_vanish(real)
         for other in alternatives:
             lower, upper = self._neighbours(other)
-            zeros = zeros | (other.zero & ~real.zero)
+            zeros = zeros | (other.zero & ~real.zero) | self._may_vanish(other)
             down = np.where(other.zero, down, np.minimum(down, lower))
             up = np.where(other.zero, up, np.maximum(up, upper))
         even, cut = self._usual(real)
@@ -259,12 +259,6 @@ class _Rounding:
         if plain and not zeros.any() and np.array_equal(down, up):
             bits = encode(np.where(real.zero, real.nearest, down), component)
             return Exact(component, bits, None, self._assumed)
-        if self.modes.has(Mode.DENORM_FLUSH, component):
-            least = float_format(component).minimum_normal
-            down = np.where((down > 0) & (down < least), 0.0, down)
-            up = np.where((up < 0) & (up > -least), 0.0, up)
-            down = np.where(zeros & (down < 0) & (down > -least), 0.0, down)
-            up = np.where(zeros & (up > 0) & (up < least), 0.0, up)
         if self.modes.has(Mode.DENORM_FLUSH, component):
             down, up = self._without_subnormals(down, up)
         flags = np.where(zeros, np.uint8(ZERO), np.uint8(0))
