@@ -195,13 +195,13 @@ def _download_from(mirror: str, state: Path, packages: tuple[str, ...], alone: b
     apt = ["apt-get", "-q", "-c", str(configuration)]
     call([*apt, "update"], "the package lists can't be read")
     command = ["install", "-y", "--no-install-recommends", "--download-only"]
-    folder = state / "cache/archives"
+    kept = state / "cache/archives"
     call(
         [*apt, *(["download"] if alone else command), *packages],
         "the packages can't be downloaded",
-        folder=folder,
+        folder=kept,
     )
-    archives = sorted(folder.glob("*.deb"))
+    archives = sorted(kept.glob("*.deb"))
     if not archives:
         raise LavapipeError("apt-get downloaded nothing.")
     return archives

@@ -7,15 +7,20 @@ when a part of the suite is broken.
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable
 
 from cts.case import Case
-from cts.device.protocol import Device, Dispatch, Reply, Request
+from cts.device.protocol import Device
 from cts.killers import target
 from cts.mutants import all_cases
 from cts.outcome import Outcome, worse
 from cts.profiles import Profile
+from cts.program.model import Component, Program
+from cts.program.recipe import Pattern, Recipe
 from cts.run import CaseResult, run_case
+from cts.subject import NotSupported, Subject
+from reference import operands
 from reference.device import ReferenceDevice
 from reference.legal import LEGAL, LegalDevice
 from reference.mutants import MUTANTS
@@ -75,55 +80,66 @@ def tries(suffix: str, legal: str = "") -> Check:
     return check
 
 
-def lacks(suffix: str, legal: str) -> Check:
-    """That a case finds a device to lack what it needs."""
+def says(legal: str, suffix: str, outcome: Outcome) -> Check:
+    """That a case ends on a legal device with exactly this."""
 
     def check() -> None:
         result = run(suffix, LEGAL[legal].device())
-        assert result.outcome is Outcome.NOT_SUPPORTED, result.outcome
+        assert result.outcome is outcome, f"{result.outcome}: {result.reason}"
 
     return check
 
 
-class Recorder:
-    """Keeps every request on its way to the reference device."""
+def nears(legal: str, suffix: str, ratio: float) -> Check:
+    """That the worst error on a legal device is at least this part of its bound."""
 
-    def __init__(self) -> None:
-        self._device = ReferenceDevice()
-        self.info = self._device.info
-        self.requests: list[Request] = []
+    def check() -> None:
+        worst = run(suffix, LEGAL[legal].device()).tally.worst_ratio
+        assert worst >= ratio, f"the worst error is {worst} of its bound"
 
-    def execute(self, request: Request) -> Reply:
-        """Keep it, and run it."""
-        self.requests.append(request)
-        return self._device.execute(request)
-
-    def close(self) -> None:
-        """Nothing to give back."""
-
-    def inputs(self) -> list[tuple[bytes, ...]]:
-        """The bytes of all buffers of each dispatch."""
-        return [
-            tuple(buffer.data for buffer in request.buffers)
-            for request in self.requests
-            if isinstance(request, Dispatch)
-        ]
+    return check
 
 
-def recorded(suffix: str, seed: int) -> Recorder:
-    """A device that has run one case."""
-    device = Recorder()
-    run(suffix, device, seed)
-    return device
+def lacks(program: Program) -> Check:
+    """That a program is found to need more than the plainest legal device has. It takes nothing
+    that it doesn't advertise."""
+
+    def check() -> None:
+        subject = Subject(LEGAL["plain"].device())
+        try:
+            subject.check(program, {})
+        except NotSupported:
+            return
+        except ValueError as error:
+            raise AssertionError(f"it was asked anyway: {error}") from error
+        raise AssertionError("it ran")
+
+    return check
 
 
-def differs_by_seed(suffix: str) -> None:
-    """That another seed gives other requests, and the same seed the same."""
-    first, again, other = (recorded(suffix, seed).inputs() for seed in (1, 1, 2))
+def seeded_recipes() -> None:
+    """That recipes of another seed make other operands."""
+    for pattern in (Pattern.SMALL, Pattern.SIGNED, Pattern.BITS, Pattern.PERMUTATION):
+        one, other = (
+            operands.realise(Recipe(pattern, seed), Component.SINT16, 16, 16, 4) for seed in (1, 2)
+        )
+        assert (one != other).any(), pattern
+
+
+def patterns(suffix: str, seed: int) -> Counter[str]:
+    """How often a case drew each pattern of operands."""
+    return run(suffix, ReferenceDevice(), seed).tally.distribution["pattern"]
+
+
+def differs_by_seed() -> None:
+    """That another seed of a run draws other things, and the same seed the same."""
+    first, again, other = (patterns("matrix.load_store.bits.uint16", seed) for seed in (1, 1, 2))
     assert first == again
     assert first != other
 
 
-def differs_by_case(one: str, other: str) -> None:
-    """That two cases of one kind don't draw the same things."""
-    assert recorded(one, 1).inputs() != recorded(other, 1).inputs()
+def differs_by_case() -> None:
+    """That two cases that could draw the same things don't."""
+    names = ("matrix.load_store.bits.uint16", "matrix.load_store.bits.sint16")
+    one, other = (patterns(name, 1) for name in names)
+    assert one != other

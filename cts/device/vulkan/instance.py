@@ -65,8 +65,9 @@ class Instance:
         )
         if messages is not None:
             create.enabledLayerCount, create.ppEnabledLayerNames = 1, messages.layers
-            create.enabledExtensionCount, create.ppEnabledExtensionNames = 1, messages.extensions
-            create.pNext = messages.create
+            create.enabledExtensionCount = len(messages.extensions)
+            create.ppEnabledExtensionNames = messages.extensions
+            create.pNext = messages.chain
         made = api.ffi.new("VkInstance*")
         check(api.lib.vkCreateInstance(create, api.null, made), "vkCreateInstance")
         self.handle = made[0]
