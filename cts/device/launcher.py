@@ -8,6 +8,7 @@ sent over its standard input, so nothing has to be installed or shared.
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import os
 import shlex
@@ -107,6 +108,16 @@ def lavapipe(prefix: Prefix) -> Launcher:
         },
         removed=("LD_LIBRARY_PATH", "LD_PRELOAD", "VK_ADD_DRIVER_FILES", "VK_INSTANCE_LAYERS"),
     )
+
+
+def validated(launcher: Launcher, layer: Path | None = None) -> Launcher:
+    """``launcher`` with the Khronos validation layer at work, from the folder ``layer`` (None: from
+    where the loader looks by itself)."""
+    added = {"COOPCTS_VALIDATE": "1"}
+    if layer is not None:
+        added["VK_ADD_LAYER_PATH"] = str(layer)
+    environment = {**launcher.environment, **added}
+    return dataclasses.replace(launcher, environment=environment)
 
 
 @functools.cache

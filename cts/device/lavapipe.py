@@ -112,7 +112,7 @@ def fetch() -> Prefix:
     root = _root()
     try:
         root.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(root.with_suffix(".lock")):
+        with locked(root.with_suffix(".lock")):
             found = cached()
             if found:  # another process fetched it while this one waited
                 return found
@@ -134,7 +134,8 @@ def _root() -> Path:
 
 
 @contextlib.contextmanager
-def _lock(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """Holds the lock of a folder that one process at a time fetches."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -148,11 +149,11 @@ def _build(work: Path, root: Path) -> None:
                 f"lavapipe can be fetched only on Debian 12 or 13 (there is no {tool}): "
                 f"{ALTERNATIVE}."
             )
-    archives = _download(work)
+    archives = download(work, PACKAGES)
     tree = work / "tree"
     tree.mkdir()
     for archive in archives:
-        _call(["dpkg-deb", "-x", str(archive), str(tree)], "unpacking the driver failed")
+        call(["dpkg-deb", "-x", str(archive), str(tree)], "unpacking the driver failed")
     for idle in ("doc", "man", "locale", "info", "lintian"):
         shutil.rmtree(tree / "usr/share" / idle, ignore_errors=True)
     _copy_vulkan(tree / "site")
@@ -161,7 +162,9 @@ def _build(work: Path, root: Path) -> None:
     tree.rename(root)
 
 
-def _download(work: Path) -> list[Path]:
+def download(work: Path, packages: tuple[str, ...], *, alone: bool = False) -> list[Path]:
+    """The archives of ``packages`` and, unless ``alone``, of all that they depend on, from the
+    first of the system's mirrors that has them, into ``work``. LavapipeError where none has."""
     mirrors = debian_mirrors()
     if not mirrors:
         raise LavapipeError(
@@ -171,13 +174,13 @@ def _download(work: Path) -> list[Path]:
     reasons = []
     for number, mirror in enumerate(mirrors):
         try:
-            return _download_from(mirror, work / f"apt-{number}")
+            return _download_from(mirror, work / f"apt-{number}", packages, alone)
         except LavapipeError as error:
             reasons.append(str(error).rstrip("."))
     raise LavapipeError(f"lavapipe can't be fetched: {'; '.join(reasons)}; {ALTERNATIVE}.")
 
 
-def _download_from(mirror: str, state: Path) -> list[Path]:
+def _download_from(mirror: str, state: Path, packages: tuple[str, ...], alone: bool) -> list[Path]:
     for folder in ("state/lists/partial", "cache/archives/partial", "empty"):
         (state / folder).mkdir(parents=True)
     (state / "status").touch()
@@ -190,12 +193,15 @@ def _download_from(mirror: str, state: Path) -> list[Path]:
     configuration = state / "apt.conf"
     configuration.write_text(_configuration(state, sources), "utf-8")
     apt = ["apt-get", "-q", "-c", str(configuration)]
-    _call([*apt, "update"], "the package lists can't be read")
-    _call(
-        [*apt, "install", "-y", "--no-install-recommends", "--download-only", *PACKAGES],
+    call([*apt, "update"], "the package lists can't be read")
+    command = ["install", "-y", "--no-install-recommends", "--download-only"]
+    kept = state / "cache/archives"
+    call(
+        [*apt, *(["download"] if alone else command), *packages],
         "the packages can't be downloaded",
+        folder=kept,
     )
-    archives = sorted((state / "cache/archives").glob("*.deb"))
+    archives = sorted(kept.glob("*.deb"))
     if not archives:
         raise LavapipeError("apt-get downloaded nothing.")
     return archives
@@ -230,8 +236,13 @@ def _configuration(state: Path, sources: Path) -> str:
     )
 
 
-def _call(command: list[str], failure: str, environment: Mapping[str, str] | None = None) -> None:
-    """Run ``command``; LavapipeError with its first error where it fails."""
+def call(
+    command: list[str],
+    failure: str,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> None:
+    """Run ``command`` in ``folder``; LavapipeError with its first error where it fails."""
     if environment is None:
         environment = {**os.environ, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
     done = subprocess.run(
@@ -242,6 +253,7 @@ def _call(command: list[str], failure: str, environment: Mapping[str, str] | Non
         text=True,
         errors="replace",
         env=environment,
+        cwd=folder,
     )
     if done.returncode:
         lines = [line for line in done.stdout.splitlines() if line.strip()]
@@ -299,7 +311,7 @@ def _compile(tree: Path) -> None:
     paths = os.pathsep.join(map(str, prefix.modules))
     environment = {"PYTHONHOME": str(prefix.home), "PYTHONPATH": paths, "PATH": os.defpath}
     command = [str(prefix.loader), "--library-path", str(prefix.libraries), str(prefix.python)]
-    _call([*command, "-c", _IMPORTS], "the unpacked Python does not run here", environment)
+    call([*command, "-c", _IMPORTS], "the unpacked Python does not run here", environment)
 
 
 def _only(tree: Path, pattern: str) -> Path:

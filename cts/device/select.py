@@ -2,9 +2,11 @@
 
 ``vulkan:INDEX-or-UUID`` a driver of this machine; ``lavapipe`` Mesa's CPU driver, fetched into
 the user's cache; ``reference`` the suite's own oracle acting as a device; ``mutant:NAME`` that
-with one planted fault, ``mutant:NAME@DEVICE`` another device with it; ``auto`` the first of
-these that serves: a hardware driver with one of the cooperative extensions, lavapipe, any other
-driver with one of them, the reference device.
+with one planted fault, ``mutant:NAME@DEVICE`` another device with it; ``legal:NAME`` one that
+differs from it and does nothing wrong; ``validated:DEVICE`` (lavapipe, ``vulkan:...``) a driver
+below the Khronos validation layer, whose messages end a case as the suite's own error; ``auto``
+the first of these that serves: a hardware driver with one of the cooperative extensions,
+lavapipe, any other driver with one of them, the reference device.
 
 Where the variable COOPCTS_LAUNCHER is set, its command starts the server of ``vulkan:`` and
 ``auto``: ``ssh HOST python3``, ``podman run -i IMAGE python3``.
@@ -18,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cts.device import launcher, lavapipe
+from cts.device import launcher, lavapipe, layer
 from cts.device.errors import DeviceError
 from cts.device.framing import Frame, ProtocolError, get
 from cts.device.launcher import Launcher
@@ -34,7 +36,10 @@ EXTENSIONS = frozenset(
     {"VK_KHR_cooperative_matrix", "VK_NV_cooperative_matrix", "VK_NV_cooperative_vector"}
 )
 """Having one of these makes a device worth testing; the others build on them."""
-FORMS = "auto, reference, lavapipe, vulkan:INDEX-or-UUID, mutant:NAME or mutant:NAME@DEVICE"
+FORMS = (
+    "auto, reference, lavapipe, vulkan:INDEX-or-UUID, mutant:NAME, mutant:NAME@DEVICE, "
+    "legal:NAME or validated:DEVICE"
+)
 LIST = "list"
 """Selector of a server that only lists devices."""
 _CPU = 4
@@ -66,10 +71,11 @@ def open_device(spec: str, journal: Path | None = None, limits: Limits | None = 
         from reference.device import ReferenceDevice
 
         return ReferenceDevice()
-    if spec == "lavapipe":
-        return SupervisedDevice(launcher.lavapipe(_fetched()), "0", folder, limits)
-    if kind == "vulkan" and rest:
-        return SupervisedDevice(_driver_launcher(), rest, folder, limits)
+    if kind == "legal" and rest:
+        return _legal(rest)
+    driver = _driver(spec)
+    if driver is not None:
+        return SupervisedDevice(*driver, folder, limits)
     if kind == "mutant" and rest:
         from reference.mutants import wrap
 
@@ -84,6 +90,37 @@ def open_device(spec: str, journal: Path | None = None, limits: Limits | None = 
             text = error.args[0] if error.args else name
             raise DeviceError(f"there is no mutant {name}: {text}.") from error
     raise DeviceError(f"there is no device {spec!r}: say {FORMS}.")
+
+
+def _driver(spec: str) -> tuple[Launcher, str] | None:
+    """How the server of a driver is started and which of its devices is meant; None where
+    ``spec`` names no driver."""
+    kind, _, rest = spec.partition(":")
+    if spec == "lavapipe":
+        return launcher.lavapipe(_fetched()), "0"
+    if kind == "vulkan" and rest:
+        return _driver_launcher(), rest
+    below = _driver(rest) if kind == "validated" else None
+    if below is None:
+        return None
+    started, selector = below
+    return launcher.validated(started, _layer() if rest == "lavapipe" else None), selector
+
+
+def _layer() -> Path:
+    try:
+        return layer.fetch()
+    except lavapipe.LavapipeError as error:
+        raise DeviceError(str(error)) from error
+
+
+def _legal(name: str) -> Device:
+    from reference.legal import named
+
+    try:
+        return named(name)
+    except KeyError as error:
+        raise DeviceError(f"there is no legal device {name}: {error.args[0]}.") from error
 
 
 def resolve(spec: str, say: Callable[[str], None]) -> Resolved:

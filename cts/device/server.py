@@ -143,22 +143,23 @@ def serve(connect: Callable[[dict[str, Any]], Backend]) -> int:
     except Refused as error:
         connection.send(Frame({"kind": "refused", "message": str(error)}))
         return 0
-    except Exception:
-        connection.send(_fault())
+    except Exception as error:
+        connection.send(_fault(error))
         return 1
     connection.send(Frame({"kind": "ready"}))
     try:
         while (frame := connection.receive()) is not None:
             phases.start()
             connection.send(_answer(backend, frame, phases))
-    except ProtocolError:
-        connection.send(_fault())
+    except ProtocolError as error:
+        connection.send(_fault(error))
         return 1
     return 0
 
 
-def _fault() -> Frame:
-    return Frame({"kind": "fault", "traceback": traceback.format_exc()})
+def _fault(error: Exception) -> Frame:
+    text = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
+    return Frame({"kind": "fault", "traceback": text})
 
 
 def _answer(backend: Backend, frame: Frame, phases: Phases) -> Frame:
@@ -166,8 +167,8 @@ def _answer(backend: Backend, frame: Frame, phases: Phases) -> Frame:
         reply = backend.run(decode_request(frame), phases.enter)
     except Refused as error:
         return Frame({"kind": "refused", "message": str(error)})
-    except Exception:
-        return _fault()
+    except Exception as error:
+        return _fault(error)
     where = phases.current if reply.result else "done"
     return encode_reply(replace(reply, phase=where, seconds=phases.finish()))
 

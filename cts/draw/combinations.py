@@ -68,6 +68,7 @@ class Combination:
 
 
 _KNOWN = {component.value for component in Component}
+_NEWER = {Component.BFLOAT16, Component.FLOAT8_E4M3, Component.FLOAT8_E5M2}
 
 
 def combinations(info: DeviceInfo) -> tuple[Combination, ...]:
@@ -96,13 +97,21 @@ def combinations(info: DeviceInfo) -> tuple[Combination, ...]:
 
 
 def first_combinations(info: DeviceInfo) -> tuple[Combination, ...]:
-    """The subgroup-scope elements of the property array of VK_NV_cooperative_matrix."""
+    """The subgroup-scope elements of the property array of VK_NV_cooperative_matrix.
+
+    Those with bfloat16 or an 8-bit float are left out: SPV_KHR_bfloat16 and SPV_EXT_float8 have
+    them in OpTypeCooperativeMatrixKHR only.
+    """
     named = tuple(
         {**record, "ResultType": record["DType"], "saturatingAccumulation": 0}
         for record in info.records.get(NV, ())
     )
     listed = combinations(replace(info, records={KHR: named}))
-    return tuple(replace(it, record=it.record.replace(KHR, NV)) for it in listed)
+    return tuple(
+        replace(it, record=it.record.replace(KHR, NV))
+        for it in listed
+        if _NEWER.isdisjoint((it.types.a, it.types.b, it.types.c, it.types.result))
+    )
 
 
 def matrix_types(

@@ -26,6 +26,7 @@ from cts.draw.programs import Memory, Sample, Slot, mul_add
 from cts.draw.recipes import exact_limits, integer_recipes, small_recipes
 from cts.draw.variety import shapes
 from cts.program.arithmetic import Conversion, Convert
+from cts.program.flow import Through, Via
 from cts.program.model import (
     Carry,
     Layout,
@@ -174,6 +175,39 @@ class _Kernel:
             for j in range(self.across)
         )
         return [*self._first(), Repeat(steps, carried, tuple(inside)), *self._stores("d")]
+
+
+# --- arrays ---------------------------------------------------------------------------------
+
+
+_ARRAYS = (Via.ARRAY, Via.ARRAY_DYNAMIC, Via.PRIVATE_ARRAY, Via.ARRAY_VALUE)
+
+
+@st.composite
+def from_arrays(draw: st.DrawFn, info: DeviceInfo, combination: Combination) -> Sample:
+    """A multiply-add of matrices that are elements of arrays, whose result goes through an array of
+    accumulators."""
+    shape = draw(shapes())
+    via = shape.pick(draw, "via", _ARRAYS)
+    recipes = operand_recipes(combination, combination.k)
+    types = {"a": combination.a, "b": combination.b, "c": combination.c}
+    inputs, body = {}, []
+    for (name, matrix), recipe in zip(types.items(), recipes, strict=True):
+        count = shape.pick(draw, f"{name} values", (2, 1, 3))
+        names = tuple(f"{name}{at}" for at in range(count))
+        inputs.update({it: Input(matrix, draw(recipe)) for it in names})
+        index = shape.pick(draw, f"{name} index", range(count))
+        body.append(Through(name, names, index, via))
+    loads = list(inputs)
+    memory = draw(spaces(info, inputs, {"r": combination.result}))
+    statements: list[Statement] = [
+        *(Load(name, inputs[name].matrix, memory.address(f"{name}.in")) for name in loads),
+        *body,
+        mul_add(combination, "d", "a", "b", "c"),
+        Through("r", ("d", "d"), 1, via),
+        Store("r", memory.address("r.out")),
+    ]
+    return finish(memory, inputs, statements)
 
 
 # --- chains -------------------------------------------------------------------------------------

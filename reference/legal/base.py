@@ -6,8 +6,10 @@ import dataclasses
 import enum
 from dataclasses import dataclass, field
 
-from cts.device.protocol import DeviceInfo
+from cts.device.protocol import DeviceInfo, Dispatch, Reply
 from cts.outcome import Outcome
+from cts.program import records, vector_records
+from cts.program.vector_program import VectorProgram
 from reference.device import ReferenceDevice
 from reference.machine import Behaviour
 
@@ -25,7 +27,11 @@ class Area(enum.Enum):
 
 
 class LegalDevice(ReferenceDevice):
-    """The reference device with some of its parts exchanged."""
+    """The reference device with some of its parts exchanged.
+
+    It takes nothing that it doesn't advertise: a dispatch that does raises ValueError, which ends
+    a case as the suite's own error.
+    """
 
     def __init__(self, name: str, behaviour: Behaviour) -> None:
         super().__init__(behaviour)
@@ -35,6 +41,21 @@ class LegalDevice(ReferenceDevice):
     def described(self, info: DeviceInfo) -> DeviceInfo:
         """What the device says of itself instead of ``info``."""
         return info
+
+    def _dispatch(self, request: Dispatch) -> Reply:
+        lacking = {*request.extensions} - {*self._info.extensions}
+        lacking |= {*request.features} - self._info.features
+        if lacking:
+            raise ValueError(f"invalid usage: {', '.join(sorted(lacking))} isn't supported")
+        program = request.program
+        if isinstance(program, VectorProgram):
+            reason = vector_records.unsupported_vectors(program, self._info)
+        else:
+            assert program is not None
+            reason = records.unsupported(program, self._info)
+        if reason is not None:
+            raise ValueError(f"invalid usage: {reason}")
+        return super()._dispatch(request)
 
 
 @dataclass(frozen=True)

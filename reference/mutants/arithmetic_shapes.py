@@ -178,7 +178,7 @@ class TwentyBits(Sums):
     def adder(self, statement: MulAdd) -> Arithmetic | None:
         if statement.type.component is not Component.FLOAT32:
             return None
-        return Arithmetic(Order.FUSED, fraction_bits=19, block=4)
+        return Arithmetic(Order.FUSED, fraction_bits=20, block=4)
 
 
 class BrainSums(Sums):

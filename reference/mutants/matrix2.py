@@ -23,10 +23,11 @@ class RowAsColumn(Machine):
 
     def reduce(self, statement: Reduce) -> Bits:
         source = self.values[statement.value]
-        square = source.shape[1:] == (statement.type.columns, statement.type.rows)
-        if statement.reduction is Reduction.ROW and square and source.shape[1] == source.shape[2]:
-            statement = dataclasses.replace(statement, reduction=Reduction.COLUMN)
-        return super().reduce(statement)
+        if statement.reduction is Reduction.ROW and source.shape[1] == source.shape[2]:
+            self.values[statement.value] = source.transpose(0, 2, 1)
+        result = super().reduce(statement)
+        self.values[statement.value] = source
+        return result
 
 
 class LastColumnDropped(Machine):

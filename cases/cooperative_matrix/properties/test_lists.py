@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from cts.case import Axes, case
 from cts.draw.combinations import combinations
-from cts.draw.programs import Recipes, mul_adds
-from cts.draw.recipes import small_recipes
-from cts.draw.variety import members
+from cts.draw.direct import product
 from cts.enumeration import available, records, report
 from cts.outcome import Level
+from cts.program.model import Grid
 from cts.subject import Subject
 from reference import properties
 from reference.queries import FLEXIBLE, KHR, NV
@@ -39,17 +36,14 @@ def test_mandatory(subject: Subject) -> None:
     requirement="Every combination that is listed can be used: a pipeline with exactly it is "
     "created and multiplies.",
     level=Level.POLICY,
-    examples=2.0,
+    fixed=True,
 )
-def test_usable(subject: Subject, data: st.DataObject) -> None:
+def test_usable(subject: Subject) -> None:
     found = combinations(subject.info)
     subject.require(bool(found), "no subgroup combination is advertised")
-    combination = data.draw(members(found), label="combination")
-    ones = small_recipes(1)
-    sample = data.draw(
-        mul_adds(subject.info, combination, Recipes(ones, ones, ones), tiles=8), label="program"
-    )
-    subject.check(sample.program, sample.operands)
+    for combination in found:
+        sample = product(combination, Grid(2, 1, subject.info.subgroup_size))
+        subject.check(sample.program, sample.operands)
 
 
 @case(

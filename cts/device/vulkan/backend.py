@@ -13,6 +13,7 @@ from cts.device.vulkan.describe import describe
 from cts.device.vulkan.dispatch import Workers, dispatch
 from cts.device.vulkan.instance import Instance
 from cts.device.vulkan.queries import query
+from cts.device.vulkan.validation import Messages, wanted
 from cts.device.wire import encode_info
 
 LIST = "list"
@@ -29,7 +30,8 @@ class VulkanBackend:
     def __init__(self, selector: str, patience: float) -> None:
         """``patience``: seconds to wait for a fence. Raises Refused where there's no device."""
         self._api = Api()
-        self._instance = _instance(self._api)
+        self._messages = Messages(self._api) if wanted() else None
+        self._instance = _instance(self._api, self._messages)
         self._physical = self._instance.choose(selector)
         if self._physical.version < LEAST_VERSION:
             raise Refused(
@@ -40,7 +42,16 @@ class VulkanBackend:
         self._patience = patience
 
     def run(self, request: Request, phase: Callable[[str], None]) -> Reply:
-        """Run one request; an error of the driver is the reply's result."""
+        """Run one request; an error of the driver is the reply's result.
+
+        InvalidUsage where the validation layer works in between and objects.
+        """
+        reply = self._run(request, phase)
+        if self._messages is not None:
+            self._messages.demand_silence()
+        return reply
+
+    def _run(self, request: Request, phase: Callable[[str], None]) -> Reply:
         try:
             match request:
                 case Dispatch():
@@ -83,9 +94,9 @@ class Listing:
         return Reply(buffers=(json.dumps(found).encode(),))
 
 
-def _instance(api: Api) -> Instance:
+def _instance(api: Api, messages: Messages | None = None) -> Instance:
     try:
-        return Instance(api)
+        return Instance(api, messages)
     except VulkanError as error:
         raise Refused(
             f"the Vulkan loader found no driver that works ({error}): install a driver, or name "

@@ -7,6 +7,7 @@ from typing import Any
 
 from cts.device.errors import Refused
 from cts.device.vulkan.api import Api, check
+from cts.device.vulkan.validation import Messages
 
 API_VERSION = (1, 4)
 """The highest version that the suite is written for."""
@@ -46,8 +47,11 @@ class PhysicalDevice:
 class Instance:
     """A VkInstance."""
 
-    def __init__(self, api: Api) -> None:
-        """VulkanError where no driver works."""
+    def __init__(self, api: Api, messages: Messages | None = None) -> None:
+        """With ``messages`` the validation layer works in between and says what it finds there.
+
+        VulkanError where no driver works, or where there is no such layer.
+        """
         self.api = api
         name = api.ffi.new("char[]", b"coopcts")
         application = api.new(
@@ -59,9 +63,16 @@ class Instance:
         create = api.new(
             "VkInstanceCreateInfo", _INSTANCE_CREATE_INFO, pApplicationInfo=application
         )
+        if messages is not None:
+            create.enabledLayerCount, create.ppEnabledLayerNames = 1, messages.layers
+            create.enabledExtensionCount = len(messages.extensions)
+            create.ppEnabledExtensionNames = messages.extensions
+            create.pNext = messages.chain
         made = api.ffi.new("VkInstance*")
         check(api.lib.vkCreateInstance(create, api.null, made), "vkCreateInstance")
         self.handle = made[0]
+        if messages is not None:
+            messages.listen(self.handle)
 
     def loader_version(self) -> str:
         """vkEnumerateInstanceVersion."""
