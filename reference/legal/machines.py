@@ -9,6 +9,7 @@ import numpy as np
 
 from cts.device.protocol import Dispatch, Reply
 from cts.program.arithmetic import Operator
+from cts.program.controls import Mode
 from cts.program.expression import Apply, Choose, Element, Expression, Extra, Number
 from cts.program.expression import Operator as Combine
 from cts.program.matrix2 import ConvertUse, PerElement, Reduce
@@ -109,9 +110,8 @@ class MixedDirections(Machine):
     way: Rounding | None = None
 
     def direction(self, component: Component) -> Rounding:
-        asked = super().direction(component)
-        usual = self.behaviour.arithmetic.rounding
-        return self.way if self.way is not None and asked is usual else asked
+        asked = any(self.controlled(mode, component) for mode in (Mode.TO_EVEN, Mode.TO_ZERO))
+        return super().direction(component) if self.way is None or asked else self.way
 
     def compute(self, operator: Operator, left: Bits, right: Bits, component: Component) -> Bits:
         found = []
