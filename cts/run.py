@@ -34,7 +34,7 @@ from cts.findings import (
 )
 from cts.outcome import Outcome, worse, worst
 from cts.profiles import Profile, case_seed, draw_the_same_everywhere, settings_for
-from cts.subject import Evidence, NotSupported, Subject, Tally
+from cts.subject import Evidence, Inconclusive, NotSupported, Subject, Tally
 
 if TYPE_CHECKING:
     from hypothesis import strategies as st
@@ -102,6 +102,10 @@ class _GiveUp(BaseException):
     """Nothing that is drawn is supported. Not an Exception, so that it ends the whole pass."""
 
 
+class _Ended(BaseException):
+    """Nothing can be said; the cause says why. Not an Exception, so that it ends the whole pass."""
+
+
 class _SuiteFault(BaseException):
     """The suite failed; the cause says how. Not an Exception, so that it ends the whole pass."""
 
@@ -127,6 +131,9 @@ def run_case(
     except NotSupported as lacking:
         duration = time.perf_counter() - start
         return CaseResult(case, Outcome.NOT_SUPPORTED, str(lacking), duration=duration)
+    except _Ended as ended:
+        duration = time.perf_counter() - start
+        return CaseResult(case, Outcome.NOT_SUPPORTED, str(ended.__cause__), duration=duration)
     duration = time.perf_counter() - start
     if errors:
         return CaseResult(
@@ -218,9 +225,12 @@ def _attempt(case: Case, subject: Subject, profile: Profile, seed: int) -> _Atte
             with subject.example():
                 case.call(subject, data)
         except NotSupported:
-            if not subject.tally.examples and subject.tally.rejected.total() >= ENOUGH:
+            undrawn = not data.count  # then every further example ends the same way
+            if not subject.tally.examples and (undrawn or subject.tally.rejected.total() >= ENOUGH):
                 raise _GiveUp from None
             hypothesis.reject()
+        except Inconclusive as reason:
+            raise _Ended from reason
         except BudgetSpent:
             subject.tally.refused += 1
             hypothesis.reject()
@@ -240,6 +250,10 @@ def _attempt(case: Case, subject: Subject, profile: Profile, seed: int) -> _Atte
             for types, ratio in subject.ratios.items():
                 if math.isfinite(ratio):
                     hypothesis.target(ratio, label=types)
+
+    # Without a key Hypothesis makes one from the source of the function, which takes longer than
+    # an example. There is no database to look it up in.
+    vars(example)["_hypothesis_internal_database_key"] = b""
 
     try:
         example()

@@ -25,6 +25,7 @@ from cts.findings import (
 )
 from cts.outcome import Outcome, worse
 from cts.program.recipe import Operand
+from cts.program.requires import NEEDS, Requires, combine, missing
 
 Operands = Mapping[str, Operand | bytes]
 """What the named buffers hold before a dispatch; a buffer that isn't named holds poison."""
@@ -35,6 +36,11 @@ DISTINCT = 200
 
 class NotSupported(Exception):
     """The device lacks what a case needs; the message says what. No finding, no failure."""
+
+
+class Inconclusive(Exception):
+    """Something was found that the device does without what is tested, too; the message says
+    what. The case ends: nothing can be said of its device."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +132,12 @@ class Subject:
         """Raise NotSupported with ``reason`` unless ``condition`` holds."""
         if not condition:
             raise NotSupported(reason)
+
+    def require_needs(self, *names: str) -> None:
+        """Raise NotSupported unless the device has what ``cts.program.requires.NEEDS`` lists under
+        ``names``. What is drawn would find the same, later: this saves drawing it."""
+        lacking = missing(combine(Requires(), *(NEEDS[name] for name in names)), self.info)
+        self.require(not lacking, "; ".join(lacking))
 
     def records(
         self, command: str, predicate: Callable[[Mapping[str, int]], bool] | None = None

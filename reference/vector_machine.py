@@ -72,6 +72,10 @@ class VectorMachine(Walk):
         value = exactly(pieces, self.lanes, it.value)
         self.write(buffer, positions, value.bits, value.component)
 
+    def store_numbers(self, buffer: Buffer, positions: Positions) -> None:
+        """Write the number of each invocation."""
+        self.write(buffer, positions, self.number().bits, Component.UINT32)
+
     def write(self, buffer: Buffer, positions: Positions, bits: Bits, component: Component) -> None:
         """Write components, whose bytes lie at ``positions`` [..., bytes]."""
         data = np.ascontiguousarray(bits.astype(bits_dtype(component)))

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cts.program.types import Buffer, Component
-from cts.program.vector import MatrixLayout, Opaque, OuterProduct, ReduceSum, VectorStore, Weights
+from cts.program.vector import (
+    MatrixLayout,
+    Opaque,
+    OuterProduct,
+    Place,
+    ReduceSum,
+    VectorStore,
+    Weights,
+)
 from cts.program.vector_program import VectorProgram
 from reference.accept import EVERYTHING, ZERO, Accept, Acceptance
 from reference.component import Bits, Floats, bits_dtype, decode, is_subnormal
@@ -18,7 +26,7 @@ from reference.matrix import Undetermined, acceptance
 from reference.settle import single
 from reference.values import Exact
 from reference.vector_expect import StoredVectors, VectorExpectation, whole
-from reference.vector_lanes import LaneValue, Pieces
+from reference.vector_lanes import LaneValue, Piece, Pieces
 from reference.vector_training import accumulated
 from reference.vector_walk import Walk
 
@@ -93,6 +101,10 @@ class _Oracle(Walk):
             else:
                 data = np.ascontiguousarray(known.bits.astype(bits_dtype(known.component)))
                 self.memory[buffer.name][at] = data.view(np.uint8).reshape(at.shape)
+
+    def store_numbers(self, buffer: Buffer, positions: NDArray[np.int64]) -> None:
+        pieces = (Piece(self.lanes, self.number()),)
+        self.store(VectorStore("number", Place(buffer.name)), buffer, positions, pieces)
 
     def _claim(self, buffer: Buffer, positions: NDArray[np.int64]) -> None:
         written = self._written[buffer.name]

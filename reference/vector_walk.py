@@ -26,6 +26,7 @@ from cts.program.vector import (
     VectorStore,
     VectorType,
     Weights,
+    WriteNumber,
 )
 from cts.program.vector_program import Exit, Helpers, If, Loop, VectorProgram, VectorStatement
 from cts.program.vector_values import (
@@ -85,6 +86,10 @@ class Walk:
         self, it: VectorStore, buffer: Buffer, positions: NDArray[np.int64], pieces: Pieces
     ) -> None:
         """Write vectors; ``positions`` are [invocations, components, bytes]."""
+        raise NotImplementedError
+
+    def store_numbers(self, buffer: Buffer, positions: NDArray[np.int64]) -> None:
+        """Write the number of each invocation; ``positions`` are [invocations, 1, bytes]."""
         raise NotImplementedError
 
     def optimal(self, weights: Weights, at: NDArray[np.int64], rows: int, columns: int) -> Bits:
@@ -186,6 +191,9 @@ class Walk:
                 vector = self.vector(it.value)
                 buffer, positions = self._vectors(it.place, vector)
                 self.store(it, buffer, positions, parts(self.values[it.value], self.lanes))
+            case WriteNumber():
+                buffer, positions = self._numbers(it.place)
+                self.store_numbers(buffer, positions)
             case MatrixMul():
                 self._multiply(it)
             case ReduceSum():
@@ -251,6 +259,18 @@ class Walk:
         at = self.offsets(place, _LOAD_ALIGNMENT)[:, None, None] + inner
         self._inside(buffer, at)
         return buffer, at
+
+    def _numbers(self, place: Place) -> tuple[Buffer, NDArray[np.int64]]:
+        """A buffer and the byte positions of uint32 elements in it, [invocations, 1, bytes]."""
+        buffer = self.program.buffer(place.buffer)
+        size = buffer.pointee.bytes
+        at = size * self.offsets(place, 1)[:, None, None] + np.arange(size, dtype=np.int64)
+        self._inside(buffer, at)
+        return buffer, at
+
+    def number(self) -> Exact:
+        """The number of each executing invocation."""
+        return Exact(Component.UINT32, self.lanes[:, None, None].astype(np.uint32))
 
     def _inside(self, buffer: Buffer, positions: NDArray[np.int64]) -> None:
         if positions.size and (positions.max() >= len(self.memory[buffer.name])):

@@ -11,7 +11,7 @@ from cts.draw.layouts import PointeeKind, Style, place, pointee
 from cts.draw.programs import LAYOUTS, NUMBERS, Sample
 from cts.draw.recipes import SEEDS
 from cts.draw.shapes import matrix_types
-from cts.draw.variety import members, shapes
+from cts.draw.variety import members, shape_of
 from cts.program.model import (
     Address,
     Buffer,
@@ -102,7 +102,7 @@ def conversions(
     back: bool,
 ) -> Sample:
     """Arrays to a matrix, which is stored (``back``: a loaded matrix to arrays)."""
-    shape = draw(shapes())
+    shape = shape_of(draw)
     matrix = draw(members(candidates(info, use, component, way)))
     grid = Grid(
         draw(st.sampled_from((1, 2, 3))), shape.pick(draw, "subgroups", (1, 2)), info.subgroup_size

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from cts.device.protocol import DeviceInfo
 from cts.draw.layouts import Style
-from cts.draw.programs import LAYOUTS, Memory, Sample, Slot, memories
+from cts.draw.programs import LAYOUTS, Memory, Sample, Slot, memory_of
 from cts.program.controls import Control
 from cts.program.model import (
     Address,
-    Grid,
     Layout,
     Load,
     MatrixType,
@@ -68,14 +67,13 @@ def bodies(
 ) -> Sample:
     """Loads the inputs, runs ``body`` and stores the outputs. The buffer of the value ``a`` is
     called ``a.in`` or ``a.out``."""
-    memory = draw(spaces(info, inputs, outputs, around))
+    memory = space_of(draw, info, inputs, outputs, around)
     loads = [Load(name, it.matrix, memory.address(f"{name}.in")) for name, it in inputs.items()]
     stores = [Store(name, memory.address(f"{name}.out")) for name in outputs]
     return finish(memory, inputs, (*loads, *body, *stores), around)
 
 
-@st.composite
-def spaces(
+def space_of(
     draw: st.DrawFn,
     info: DeviceInfo,
     inputs: Mapping[str, Input],
@@ -90,9 +88,10 @@ def spaces(
     ]
     slots += [Slot(f"{name}.out", matrix, stores=True) for name, matrix in outputs.items()]
     slots += extra
-    drawn = memories(info, slots, around.tiles, size=around.required, least=around.subgroups)
-    memory = draw(drawn)
-    grid: Grid = memory.grid
+    memory = memory_of(
+        draw, info, slots, around.tiles, size=around.required, least=around.subgroups
+    )
+    grid = memory.grid
     if around.required is not None:
         grid = replace(grid, required=True)
     return replace(memory, grid=grid, numbers=around.numbers or memory.numbers)

@@ -16,7 +16,7 @@ from cts.draw.bodies import Around, Input, bodies
 from cts.draw.programs import Sample
 from cts.draw.recipes import SEEDS, bit_recipes
 from cts.draw.shapes import matrix_types
-from cts.draw.variety import shapes
+from cts.draw.variety import shape_of
 from cts.program.arithmetic import Binary, Conversion, Convert, Negate, Operator, Scale
 from cts.program.controls import EXCLUSIVE, INDEPENDENCE, PROPERTIES, WIDTHS, Control, Mode
 from cts.program.element_rules import NO_ARITHMETIC, fits
@@ -219,7 +219,7 @@ def arithmetic(
         left, right = draw(any_recipes(component)), draw(any_recipes(component))
     inputs = {"a": Input(matrix, left), "b": Input(matrix, right)}
     body = [Binary("r", operator, "a", "b")]
-    around = Around(modes, precise=draw(shapes()).pick(draw, "precise", (False, True)))
+    around = Around(modes, precise=shape_of(draw).pick(draw, "precise", (False, True)))
     return draw(bodies(info, inputs, body, {"r": matrix}, around))
 
 

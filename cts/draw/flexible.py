@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from cts.device.protocol import DeviceInfo
 from cts.draw.combinations import Combination, Types
-from cts.draw.variety import Shape, members, shapes
+from cts.draw.variety import Shape, members, shape_of
 from cts.program.model import Component, Grid, Scope
 from cts.program.records import FLEXIBLE
 from cts.program.records import combinations as advertised
@@ -96,7 +96,7 @@ def sizes(draw: st.DrawFn, record: Flexible, size_class: SizeClass) -> tuple[int
     units, limit = record.granularity, record.limit
     if size_class is SizeClass.ONE:
         return units
-    shape = draw(shapes())
+    shape = shape_of(draw)
     # Every dimension has its turn, among the modules of a case and, where there is only one,
     # among the cases.
     name = f"{record.types.label} {size_class.value}"

@@ -15,13 +15,13 @@ from cts.draw.bodies import (
     enlarged,
     finish,
     part_layouts,
-    spaces,
+    space_of,
     stepping,
 )
 from cts.draw.elements import COMPONENTS, types_of
 from cts.draw.programs import Sample, Slot
 from cts.draw.recipes import SEEDS, bit_recipes
-from cts.draw.variety import members, shapes
+from cts.draw.variety import members, shape_of
 from cts.program.flow import Barrier, Through, Via
 from cts.program.model import (
     Branch,
@@ -94,7 +94,7 @@ def constructions(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType, form: F
     bits = 0 if form is Form.NULL else draw(plain_bits(matrix.component))
     body: list[Statement] = [Splat("s", matrix, bits, form)]
     result = "s"
-    if draw(shapes()).pick(draw, "rebuild", (False, False, True)):
+    if shape_of(draw).pick(draw, "rebuild", (False, False, True)):
         body.append(Rebuild("r", "s"))
         result = "r"
     return draw(bodies(info, {}, body, {result: matrix}))
@@ -106,7 +106,7 @@ def constructions(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType, form: F
 @st.composite
 def passages(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType, via: Via) -> Sample:
     """Several matrices go through ``via``; the chosen one is stored, and another as it was."""
-    shape = draw(shapes())
+    shape = shape_of(draw)
     count = shape.pick(draw, "values", (1, 2, 3, MOST))
     recipes = draw(coded_recipes(matrix.component, count))
     index = shape.pick(draw, "index", range(count))
@@ -124,9 +124,9 @@ def branches(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType, nested: bool
     recipes = draw(coded_recipes(matrix.component, 3))
     names = ("a", "b", "c")
     inputs = {name: Input(matrix, recipe) for name, recipe in zip(names, recipes, strict=True)}
-    memory = draw(spaces(info, inputs, {"r": matrix}))
+    memory = space_of(draw, info, inputs, {"r": matrix})
     loads = {name: Load(name, matrix, memory.address(f"{name}.in")) for name in names}
-    shape = draw(shapes())
+    shape = shape_of(draw)
     bit = shape.pick(draw, "bit", (0, 1))
     then: tuple[Statement, ...] = (loads["a"],)
     otherwise: tuple[Statement, ...] = (loads["b"],)
@@ -147,7 +147,7 @@ def branches(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType, nested: bool
 def loops(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType) -> Sample:
     """A loop that rotates several matrices and loads one more each time, from a place that moves
     on; all of them are stored."""
-    shape = draw(shapes())
+    shape = shape_of(draw)
     count = draw(st.sampled_from((0, 1, 2, 3, 5)))
     carried = shape.pick(draw, "carried", (1, 2, 3))
     recipes = draw(coded_recipes(matrix.component, carried + 1))
@@ -157,7 +157,7 @@ def loops(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType) -> Sample:
     outputs = {f"r{at}": matrix for at in range(carried)}
     layouts = part_layouts(matrix, count, 1)
     inputs["m"] = Input(enlarged(matrix, max(count, 1), 1), recipes[-1], layouts)
-    memory = draw(spaces(info, inputs, outputs))
+    memory = space_of(draw, info, inputs, outputs)
     load = Load("m", matrix, stepping(memory, "m.in", matrix))
     carries = tuple(
         Carry(f"w{at}", name, "m" if at == carried - 1 else f"w{at + 1}", f"r{at}")
@@ -188,8 +188,8 @@ def exchanges(
     inputs, outputs = {"a": Input(matrix, recipe)}, {"r": matrix}
     shared = Slot("shared", matrix, stores=True, storage=storage)
     around = Around(subgroups=2)
-    memory = draw(spaces(info, inputs, outputs, around, (shared,)))
-    turn = draw(shapes()).pick(draw, "turn", range(1, max(memory.grid.subgroups, 2)))
+    memory = space_of(draw, info, inputs, outputs, around, (shared,))
+    turn = shape_of(draw).pick(draw, "turn", range(1, max(memory.grid.subgroups, 2)))
     place = memory.address("shared")
     barrier = Barrier(by_access=by_access)
     body: list[Statement] = [Load("a", matrix, memory.address("a.in"))]
@@ -211,7 +211,7 @@ def revisits(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType, storage: Sto
     inputs = {name: Input(matrix, recipe) for name, recipe in zip("ab", recipes, strict=True)}
     outputs = {"c": matrix, "d": matrix}
     shared = Slot("shared", matrix, stores=True, storage=storage)
-    memory = draw(spaces(info, inputs, outputs, extra=(shared,)))
+    memory = space_of(draw, info, inputs, outputs, extra=(shared,))
     place = memory.address("shared")
     body: list[Statement] = [
         Load("a", matrix, memory.address("a.in")),

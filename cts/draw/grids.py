@@ -1,4 +1,4 @@
-"""Strategies for the shape of a dispatch."""
+"""Drawing the shape of a dispatch."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from cts.draw.variety import Shape
 from cts.program.model import Grid
 
 MAX_SUBGROUPS = 8
+MAX_TILES = 128
+"""Matrices of one slot in an ordinary dispatch: enough to make its fixed costs small."""
 
 
-_GROUPS = (1, 2, 3, 7, 8, 16, 32, 64)
+_GROUPS = (1, 2, 3, 7, 8, 16, 32, 64, 128)
 
 
-@st.composite
-def grids(
+def grid_of(
     draw: st.DrawFn,
     info: DeviceInfo,
     shape: Shape,
     *,
-    tiles: int = 64,
+    tiles: int = MAX_TILES,
     subgroups: int = MAX_SUBGROUPS,
     baked: bool = False,
     size: int | None = None,
@@ -46,7 +47,7 @@ def grids(
     groups = [n for n in _GROUPS if n * count <= tiles]
     if baked:
         return Grid(shape.pick(draw, "workgroups", groups), count, size)
-    # The first alternative is what shrinking prefers; the other makes large dispatches usual.
+    # The first ones are what shrinking prefers; the others make large dispatches usual.
     large = [n for n in groups if 2 * n * count >= tiles] or groups
-    usual = st.sampled_from(large)
-    return Grid(draw(st.one_of(st.sampled_from(groups), usual, usual)), count, size)
+    usual = large * (2 * len(groups) // len(large))
+    return Grid(draw(st.sampled_from((*groups, *usual))), count, size)

@@ -14,7 +14,7 @@ from cts.draw.layouts import LOAD_STYLES, STORE_STYLES, place, pointee
 from cts.draw.programs import NUMBERS, Sample, Slot
 from cts.draw.recipes import SEEDS, small_recipes
 from cts.draw.shapes import matrix_types
-from cts.draw.variety import Shape, shapes
+from cts.draw.variety import Shape, shape_of
 from cts.program.expression import Operator
 from cts.program.matrix2 import Reduce, Reduction
 from cts.program.model import (
@@ -87,7 +87,7 @@ def transforms(
     slots += [Slot(targets[name], matrix, stores=True) for name, matrix in outputs.items()]
     scope = slots[0].matrix.scope
     elements = max(slot.matrix.rows * slot.matrix.columns for slot in slots)
-    shape = draw(shapes())
+    shape = shape_of(draw)
     grid = draw(workgroups(info, shape, scope, invocations, elements))
     where = draw(places(shape, slots, grid))
     loads = [Load(name, matrix, where[name.upper()][1]) for name, (matrix, _) in inputs.items()]
@@ -214,7 +214,7 @@ def reductions(
     rounding: bool = False,
 ) -> Sample:
     """Reduce an accumulator and store the result."""
-    shape = draw(shapes())
+    shape = shape_of(draw)
     pairs = reducible(info, component, reduction)
     square = tuple(pair for pair in pairs if pair[0].rows == pair[0].columns)
     # Half of the modules are square, so that neither rows nor columns can stand for the other;

@@ -17,14 +17,14 @@ from cts.draw.bodies import (
     finish,
     part,
     part_layouts,
-    spaces,
+    space_of,
     stepping,
 )
 from cts.draw.combinations import Combination
 from cts.draw.elements import PRECISION, types_of
 from cts.draw.programs import Memory, Sample, Slot, mul_add
 from cts.draw.recipes import exact_limits, integer_recipes, small_recipes
-from cts.draw.variety import shapes
+from cts.draw.variety import shape_of
 from cts.program.arithmetic import Conversion, Convert
 from cts.program.flow import Through, Via
 from cts.program.model import (
@@ -68,7 +68,7 @@ def blocked(
 ) -> Sample:
     """Each tile's product of blocks: several rows of A and columns of B, so many accumulators
     live at once, and several steps along K, ``looped`` or one after another."""
-    shape = draw(shapes())
+    shape = shape_of(draw)
     down, across = shape.pick(draw, "block", accumulators)
     most = 4 if down * across < 6 else 3
     steps = draw(st.integers(1, most)) if looped else shape.pick(draw, "steps", range(1, 3))
@@ -91,7 +91,7 @@ def blocked(
         for name, recipe in zip("abc", recipes, strict=True)
     }
     whole = Slot("d.out", enlarged(types["d"], *blocks["d"]), stores=True, layouts=layouts["d"])
-    memory = draw(spaces(info, inputs, {}, around, (whole,)))
+    memory = space_of(draw, info, inputs, {}, around, (whole,))
     kernel = _Kernel(memory, combination, down, across)
     body = kernel.looped(steps) if looped else kernel.unrolled(steps)
     return finish(memory, inputs, body, around)
@@ -187,7 +187,7 @@ _ARRAYS = (Via.ARRAY, Via.ARRAY_DYNAMIC, Via.PRIVATE_ARRAY, Via.ARRAY_VALUE)
 def from_arrays(draw: st.DrawFn, info: DeviceInfo, combination: Combination) -> Sample:
     """A multiply-add of matrices that are elements of arrays, whose result goes through an array of
     accumulators."""
-    shape = draw(shapes())
+    shape = shape_of(draw)
     via = shape.pick(draw, "via", _ARRAYS)
     recipes = operand_recipes(combination, combination.k)
     types = {"a": combination.a, "b": combination.b, "c": combination.c}
@@ -199,7 +199,7 @@ def from_arrays(draw: st.DrawFn, info: DeviceInfo, combination: Combination) -> 
         index = shape.pick(draw, f"{name} index", range(count))
         body.append(Through(name, names, index, via))
     loads = list(inputs)
-    memory = draw(spaces(info, inputs, {"r": combination.result}))
+    memory = space_of(draw, info, inputs, {"r": combination.result})
     statements: list[Statement] = [
         *(Load(name, inputs[name].matrix, memory.address(f"{name}.in")) for name in loads),
         *body,
@@ -250,7 +250,7 @@ def chained(draw: st.DrawFn, info: DeviceInfo, combination: Combination) -> Samp
     kept = narrow or combination.result
     # The matrix lies in memory once, as the accumulator and as A: both have its shape.
     shared = Slot("shared", kept, stores=True)
-    memory = draw(spaces(info, inputs, outputs, extra=(shared,)))
+    memory = space_of(draw, info, inputs, outputs, extra=(shared,))
     place = memory.address("shared")
     body: list[Statement] = [
         Load(name, it.matrix, memory.address(f"{name}.in")) for name, it in inputs.items()

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from cts.device.protocol import DeviceInfo
 from cts.draw.combinations import Combination
-from cts.draw.grids import MAX_SUBGROUPS, grids
+from cts.draw.grids import MAX_SUBGROUPS, MAX_TILES, grid_of
 from cts.draw.layouts import LOAD_STYLES, STORE_STYLES, PointeeKind, Style, place, pointee
-from cts.draw.variety import shapes
+from cts.draw.variety import shape_of
 from cts.program.model import (
     Address,
     Buffer,
@@ -105,8 +105,7 @@ class Memory:
         return self.places[name][1]
 
 
-@st.composite
-def memories(
+def memory_of(
     draw: st.DrawFn,
     info: DeviceInfo,
     slots: Sequence[Slot],
@@ -117,14 +116,15 @@ def memories(
 ) -> Memory:
     """A :class:`Memory` for ``slots``, with at most ``tiles`` tiles in all, for subgroups of
     ``size`` (the device's default if None), ``least`` in a workgroup where so many fit."""
-    shape = draw(shapes())
+    shape = shape_of(draw)
     numbers = shape.pick(draw, "numbers", NUMBERS)
     baked = numbers is not Numbers.BUFFER
     shared = [slot for slot in slots if slot.storage is Storage.WORKGROUP]
     most = _shared_limit(info, shared) if shared else MAX_SUBGROUPS
     limit = min(most, MAX_SUBGROUPS)
-    drawn = grids(info, shape, tiles=tiles, subgroups=limit, baked=baked, size=size, least=least)
-    grid = draw(drawn)
+    grid = grid_of(
+        draw, info, shape, tiles=tiles, subgroups=limit, baked=baked, size=size, least=least
+    )
     room = int(info.properties["VkPhysicalDeviceLimits.maxComputeSharedMemorySize"])
     reserve = sum(_bytes(slot, Layout.ROW_MAJOR, Style.TIGHT, grid.subgroups) for slot in shared)
     places = {}
@@ -140,7 +140,7 @@ def memories(
         if inside or baked:
             style = shape.pick(draw, f"style {at}", styles)
         else:
-            style = draw(st.sampled_from(styles))
+            style = draw(st.sampled_from(tuple(styles)))
         if inside:
             reserve += _excess(slot, layout, style, count)
         places[slot.name] = place(
@@ -166,12 +166,12 @@ def copies(
     target: Slot,
     recipes: st.SearchStrategy[Recipe],
     *,
-    tiles: int = 64,
+    tiles: int = MAX_TILES,
     rebuild: bool = False,
 ) -> Sample:
     """Load a matrix and store it, through memory of two kinds, layouts and styles; with
     ``rebuild``, taken apart and put together by component index in between."""
-    memory = draw(memories(info, (source, target), tiles))
+    memory = memory_of(draw, info, (source, target), tiles)
     load = memory.address(source.name)
     body: list[Statement] = [Load("m", source.matrix, load)]
     if rebuild:
@@ -197,7 +197,7 @@ def mul_adds(
     combination: Combination,
     recipes: Recipes,
     *,
-    tiles: int = 64,
+    tiles: int = MAX_TILES,
     storage: Storage = Storage.STORAGE_BUFFER,
     chain: int = 1,
     input_styles: Sequence[Style] = (),
@@ -210,7 +210,7 @@ def mul_adds(
         Slot("c", combination.c, storage=storage, styles=input_styles),
         Slot("d", combination.result, stores=True, storage=storage),
     )
-    memory = draw(memories(info, slots, tiles))
+    memory = memory_of(draw, info, slots, tiles)
     body: list[Statement] = [
         Load(f"{slot.name}0", slot.matrix, memory.address(slot.name)) for slot in slots[:3]
     ]
@@ -249,7 +249,7 @@ def mul_add(combination: Combination, result: str, a: str, b: str, c: str) -> Mu
 @st.composite
 def lengths(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType) -> Sample:
     """Every invocation writes the length of ``matrix``."""
-    grid = draw(grids(info, draw(shapes()), tiles=32))
+    grid = grid_of(draw, info, shape_of(draw), tiles=32)
     count = grid.tiles * grid.subgroup_size
     buffer = Buffer("lengths", Pointee(Component.UINT32), count + 16)
     return Sample(Program(grid, (buffer,), (Length(matrix, "lengths"),)), {})
@@ -259,7 +259,7 @@ def lengths(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType) -> Sample:
 def stamps(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType) -> Sample:
     """Every component gets a code of its own; the stored matrix shows all of them once."""
     slot = Slot("y", matrix, stores=True)
-    memory = draw(memories(info, (slot,), 32))
+    memory = memory_of(draw, info, (slot,), 32)
     digits = range(
         0, max(1, (matrix.rows * matrix.columns - 1).bit_length()), matrix.component.bits
     )

@@ -7,6 +7,7 @@ accumulator of the combination represents (the collapse condition: K * A * A + C
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import replace
 
@@ -63,6 +64,7 @@ def exact_limits(
     return top, max(1, budget - depth * top * top)
 
 
+@functools.cache
 def bit_recipes(component: Component, *, specials: bool = True) -> st.SearchStrategy[Recipe]:
     """Operands for moving bits: index-coded first, then random and special patterns."""
     patterns = [Pattern.ZEROS, Pattern.ONES, Pattern.INDEX, Pattern.BITS]
@@ -75,6 +77,7 @@ def bit_recipes(component: Component, *, specials: bool = True) -> st.SearchStra
     return st.builds(Recipe, st.sampled_from(patterns), SEEDS)
 
 
+@functools.cache
 def small_recipes(limit: int, *, signed: bool = False) -> st.SearchStrategy[Recipe]:
     """Small integers in every element, for exact sums; ``limit`` bounds their magnitude."""
     patterns = [Pattern.ZEROS, Pattern.ONES, Pattern.IDENTITY, Pattern.PERMUTATION]
@@ -91,6 +94,7 @@ def small_recipes(limit: int, *, signed: bool = False) -> st.SearchStrategy[Reci
     )
 
 
+@functools.cache
 def integer_recipes() -> st.SearchStrategy[Recipe]:
     """Integer operands: from zeros to uniformly random bits and extremes."""
     patterns = (
@@ -111,6 +115,7 @@ def integer_recipes() -> st.SearchStrategy[Recipe]:
     )
 
 
+@functools.cache
 def rounding_recipes(exponent: int) -> st.SearchStrategy[Recipe]:
     """Float operands whose sums must round: full significands, exponents within
     +-``exponent``, sparse rows included."""

@@ -15,7 +15,7 @@ from cts.device.protocol import DeviceInfo
 from cts.draw.flow import coded_recipes
 from cts.draw.layouts import PointeeKind, alignment, pointee
 from cts.draw.programs import NUMBERS, Sample
-from cts.draw.variety import shapes
+from cts.draw.variety import shape_of
 from cts.program.model import (
     Address,
     Buffer,
@@ -59,7 +59,7 @@ def accesses(
     draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType, robust: Robust, *, stores: bool
 ) -> Sample:
     """A copy of a matrix whose load, or store, leaves the bounds."""
-    shape = draw(shapes())
+    shape = shape_of(draw)
     layouts = [shape.pick(draw, f"layout {at}", tuple(Layout)) for at in range(2)]
     bounded = layouts[1] if stores else layouts[0]
     lines = matrix.rows if bounded is Layout.ROW_MAJOR else matrix.columns

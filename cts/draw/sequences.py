@@ -14,13 +14,13 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from cts.device.protocol import DeviceInfo
-from cts.draw.bodies import finish, spaces
+from cts.draw.bodies import finish, space_of
 from cts.draw.composer import Composer, Known, anything, capacity, placeholder
 from cts.draw.elements import types_of
 from cts.draw.matrix_conversions import instruction
 from cts.draw.programs import Sample, Slot, mul_add
 from cts.draw.recipes import exact_bits
-from cts.draw.variety import rich_shapes
+from cts.draw.variety import rich_shape_of
 from cts.program.arithmetic import Binary, Convert, Negate, Operator
 from cts.program.flow import Through, Via
 from cts.program.model import (
@@ -259,14 +259,14 @@ def sequences(
 ) -> Sample | None:
     """A program of up to LONGEST steps; None for a device without combinations. There are
     ``variety`` times more modules than other cases have."""
-    composer = Composer(draw, info, draw(rich_shapes(variety)))
+    composer = Composer(draw, info, rich_shape_of(draw, variety))
     if not composer.combinations:
         return None
     multiply(composer)
     for _ in range(composer.pick((1, *range(6, LONGEST + 1)))):
         composer.pick(steps)(composer)
     outputs = {it.name: it.type for it in composer.values[-OUTPUTS:]}
-    memory = draw(spaces(info, composer.inputs, outputs, extra=composer.scratches))
+    memory = space_of(draw, info, composer.inputs, outputs, extra=composer.scratches)
     addresses = {name: address for name, (_, address) in memory.places.items()}
     stores = [Store(name, memory.address(f"{name}.out")) for name in outputs]
     return finish(memory, composer.inputs, [*_placed(composer.body, addresses), *stores])

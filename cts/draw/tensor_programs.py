@@ -12,7 +12,7 @@ from cts.draw.matrix2 import tiles_of
 from cts.draw.programs import LAYOUTS, NUMBERS, Sample
 from cts.draw.recipes import SEEDS
 from cts.draw.tensors import Drawn
-from cts.draw.variety import shapes
+from cts.draw.variety import shape_of
 from cts.program.model import (
     Buffer,
     Component,
@@ -44,7 +44,7 @@ def tensor_copies(
     """Load a matrix through the layout and store it row by row, or the other way round. What a
     tensor holds is poison, which depends on its place; what a clip leaves out is the other
     matrix."""
-    shape = draw(shapes())
+    shape = shape_of(draw)
     grid = draw(workgroups(info, shape, matrix.scope, 0, matrix.rows * matrix.columns))
     tiles = tiles_of(grid, matrix.scope)
     kind = pointee(matrix.component, Kind.SAME)

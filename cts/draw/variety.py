@@ -12,6 +12,7 @@ where shrinking goes: a minimal example is simple in every part that doesn't mat
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ T = TypeVar("T")
 
 _SIMPLER = 50
 """One part in so many is the simplest option instead of the pool's."""
+_CHANCE = st.integers(0, _SIMPLER - 1)
 
 
 @dataclass(frozen=True)
@@ -58,21 +60,27 @@ class Shape:
 
     def pick(self, draw: st.DrawFn, part: str, options: Sequence[T]) -> T:
         """The option that this member has for ``part``; ``options`` go from simple to nasty."""
-        if len(options) == 1 or draw(st.integers(0, _SIMPLER - 1)) == 0:
+        if len(options) == 1 or draw(_CHANCE) == 0:
             return options[0]
         return random.Random(f"{self.seed}/{self.index}/{part}").choice(options)
 
 
-@st.composite
-def shapes(draw: st.DrawFn) -> Shape:
-    """The member of the pool that the running example uses: the same one each time."""
+@functools.cache
+def _indices(modules: int) -> st.SearchStrategy[int]:
+    return st.shared(st.integers(0, modules - 1), key=("module", modules))
+
+
+def shape_of(draw: st.DrawFn) -> Shape:
+    """The member of the pool that the running example uses: the same one each time.
+
+    A function of ``draw``, as are others that most examples call: a strategy made for each
+    example costs Hypothesis as much as what is drawn from it.
+    """
     current = _VARIETY.get(_DEFAULT)
-    member = st.shared(st.integers(0, current.modules - 1), key=("module", current.modules))
-    return Shape(current.seed, draw(member))
+    return Shape(current.seed, draw(_indices(current.modules)))
 
 
-@st.composite
-def rich_shapes(draw: st.DrawFn, factor: int) -> Shape:
+def rich_shape_of(draw: st.DrawFn, factor: int) -> Shape:
     """A member of a pool ``factor`` times as large, for programs whose structure is what they are
     about."""
     current = _VARIETY.get(_DEFAULT)
@@ -83,4 +91,4 @@ def rich_shapes(draw: st.DrawFn, factor: int) -> Shape:
 def members(draw: st.DrawFn, options: Sequence[T]) -> T:
     """One of ``options``, simplest first, by the pool: for what decides a module, such as the
     type of a matrix."""
-    return draw(shapes()).pick(draw, f"one of {len(options)}", options)
+    return shape_of(draw).pick(draw, f"one of {len(options)}", options)

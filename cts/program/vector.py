@@ -147,6 +147,14 @@ class VectorStore:
 
 
 @dataclass(frozen=True)
+class WriteNumber:
+    """Each invocation writes its number to an element of a buffer of uint32, without a
+    cooperative vector. ``place.at`` counts elements."""
+
+    place: Place
+
+
+@dataclass(frozen=True)
 class Weights:
     """The Matrix operands of a product. ``stride`` counts bytes and means nothing in an
     optimal layout; it is a literal, or with ``run_time_stride`` reaches the shader as the

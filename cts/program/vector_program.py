@@ -26,6 +26,7 @@ from cts.program.vector import (
     VectorLoad,
     VectorStore,
     VectorType,
+    WriteNumber,
 )
 from cts.program.vector_values import (
     Constant,
@@ -83,6 +84,7 @@ class Helpers:
 VectorStatement = (
     VectorLoad
     | VectorStore
+    | WriteNumber
     | MatrixMul
     | OuterProduct
     | ReduceSum
@@ -195,5 +197,5 @@ def _infer(body: tuple[VectorStatement, ...], found: dict[str, ValueType]) -> No
                 found.update((it.result, found[it.initial]) for it in statement.carried)
             case Helpers():
                 _infer(statement.body, found)
-            case VectorStore() | OuterProduct() | ReduceSum() | Exit():
+            case VectorStore() | WriteNumber() | OuterProduct() | ReduceSum() | Exit():
                 pass

@@ -18,6 +18,7 @@ from cts.program.vector import (
     VectorStore,
     VectorType,
     Weights,
+    WriteNumber,
 )
 from cts.program.vector_program import Exit, Helpers, If, Loop, VectorProgram, VectorStatement
 from cts.program.vector_values import (
@@ -132,6 +133,8 @@ def _statement(it: VectorStatement) -> list[str]:
             return [f"{it.result}: {it.type} = load {_place(it.place)}"]
         case VectorStore():
             return [f"store {it.value} to {_place(it.place)}"]
+        case WriteNumber():
+            return [f"write the number of the invocation to {_place(it.place)}"]
         case MatrixMul():
             return [_product(it)]
         case OuterProduct():

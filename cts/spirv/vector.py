@@ -12,6 +12,7 @@ from typing import Any
 
 from cts.program.flow import Through
 from cts.program.stages import WITH_WORKGROUPS
+from cts.program.types import Storage
 from cts.program.vector import (
     MatrixLayout,
     MatrixMul,
@@ -20,6 +21,7 @@ from cts.program.vector import (
     VectorLoad,
     VectorStore,
     Weights,
+    WriteNumber,
 )
 from cts.program.vector_program import Exit, Helpers, If, Loop, VectorProgram, VectorStatement
 from cts.spirv import flow, vector_values
@@ -109,6 +111,17 @@ def _store(context: VectorContext, memories: VectorMemories, it: VectorStore) ->
         context.values[it.value],
         *memories.access(it.place.buffer),
     )
+
+
+def _write_number(context: VectorContext, memories: VectorMemories, it: WriteNumber) -> None:
+    builder, buffer = context.builder, context.vectors.buffer(it.place.buffer)
+    pointer = builder.pointer_type(buffer.storage, context.u32)
+    array, element = memories.array(it.place.buffer), memories.offset(it.place)
+    target = builder.value(Op.AccessChain, pointer, array, element)
+    physical = buffer.storage is Storage.PHYSICAL_STORAGE_BUFFER
+    access = (int(spv.Memory.Aligned), 4) if physical else ()
+    number = context.shell.number(context.local_size())
+    builder.emit(Op.Store, target, number, *access)
 
 
 def _multiply(context: VectorContext, memories: VectorMemories, it: MatrixMul) -> None:
@@ -276,6 +289,7 @@ def _statements(body: tuple[VectorStatement, ...]) -> Any:
 _LOWERINGS: dict[Any, Callable[[Any, Any, Any], None]] = {
     VectorLoad: _load,
     VectorStore: _store,
+    WriteNumber: _write_number,
     MatrixMul: _multiply,
     OuterProduct: _outer_product,
     ReduceSum: _reduce_sum,

@@ -50,6 +50,8 @@ def _check(
     viewed: bool = False,
     storage: Storage = Storage.STORAGE_BUFFER,
 ) -> None:
+    needs = ("DecodeVector", "LongVector") if lanes else ()
+    subject.require_needs("TensorAddressing", "BlockLoads", *needs)
     matrix = _matrix(subject, data, component)
     rank = rank or data.draw(st.integers(1, 3), label="rank")
     block = data.draw(

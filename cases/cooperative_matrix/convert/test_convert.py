@@ -72,11 +72,11 @@ def _pair(subject: Subject, data: st.DataObject, way: Way) -> tuple[MatrixType, 
     return data.draw(members(found), label="matrix types")
 
 
-def _check(
-    subject: Subject, data: st.DataObject, way: Way, saturating: tuple[bool, ...] = (False,)
-) -> None:
+def _check(subject: Subject, data: st.DataObject, way: Way, *saturating: tuple[bool, ...]) -> None:
+    """Judge a conversion, or several that saturate as one of ``saturating`` says."""
     pair = _pair(subject, data, way)
-    drawn = conversions(subject.info, pair, way.by, saturating=saturating)
+    order = data.draw(members(saturating), label="saturating") if saturating else (False,)
+    drawn = conversions(subject.info, pair, way.by, saturating=order)
     sample = data.draw(drawn, label="program")
     subject.check(sample.program, sample.operands)
 
@@ -146,8 +146,7 @@ def test_saturating(subject: Subject, axes: Axes, data: st.DataObject) -> None:
     examples=0.5,
 )
 def test_saturates_itself(subject: Subject, axes: Axes, data: st.DataObject) -> None:
-    order = data.draw(members(((True, False), (False, True, False))), label="saturating")
-    _check(subject, data, axes.way, order)
+    _check(subject, data, axes.way, (True, False), (False, True, False))
 
 
 @case(

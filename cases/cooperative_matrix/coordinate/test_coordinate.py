@@ -27,6 +27,7 @@ def _check(
     use: Use,
     function: st.SearchStrategy[Expression],
 ) -> None:
+    subject.require_needs("GetCoordinate")
     found = matrix_types(subject.info, use, component)
     subject.require(
         bool(found), f"no advertised matrix of use {use.name.lower()} has {component.label}"
@@ -63,6 +64,7 @@ def test_place(subject: Subject, axes: Axes, data: st.DataObject) -> None:
     axes={"use": tuple(Use)},
 )
 def test_element(subject: Subject, axes: Axes, data: st.DataObject) -> None:
+    subject.require_needs("GetCoordinate")
     component = data.draw(members([it for it in COMPONENTS if it.bits >= 16]), label="component")
     axis = data.draw(members(tuple(Axis)), label="axis")
     function = Apply(Operator.ADD, Apply(Operator.MUL, Place(axis), Element()), Place(axis))

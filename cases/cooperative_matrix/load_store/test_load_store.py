@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from cts.case import Axes, case
 from cts.draw.axes import COMPONENTS, LAYOUT_PAIRS, POINTED, STORAGE_PAIRS
 from cts.draw.combinations import matrix_types
+from cts.draw.grids import MAX_TILES
 from cts.draw.layouts import PointeeKind, Style
 from cts.draw.programs import LAYOUTS, Slot, copies, fits
 from cts.draw.recipes import bit_recipes
@@ -42,7 +43,7 @@ def _copy(
     storage: tuple[Storage, Storage] = (Storage.STORAGE_BUFFER, Storage.STORAGE_BUFFER),
     load_styles: Sequence[Style] = (),
     store_styles: Sequence[Style] = (),
-    tiles: int = 64,
+    tiles: int = MAX_TILES,
 ) -> None:
     """Draw a copy of matrices through memory and check every byte of both buffers."""
 

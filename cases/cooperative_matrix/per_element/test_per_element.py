@@ -39,12 +39,14 @@ def _dialect(subject: Subject, data: st.DataObject, *needs: str) -> Dialect:
     return dialect
 
 
-def _matrix(subject: Subject, data: st.DataObject, component: Component, use: Use) -> MatrixType:
-    found = matrix_types(subject.info, use, component)
-    subject.require(
-        bool(found), f"no advertised matrix of use {use.name.lower()} has {component.label}"
-    )
-    return data.draw(members(found), label="matrix")
+def _matrix(subject: Subject, data: st.DataObject, component: Component, *uses: Use) -> MatrixType:
+    """A matrix of one of ``uses``; of any if there are none."""
+    found = {use: matrix_types(subject.info, use, component) for use in uses or Use}
+    usable = [use for use, matrices in found.items() if matrices]
+    names = " or ".join(use.name.lower() for use in found)
+    subject.require(bool(usable), f"no advertised matrix of use {names} has {component.label}")
+    use = data.draw(members(usable), label="use")
+    return data.draw(members(found[use]), label="matrix")
 
 
 def _check(
@@ -81,8 +83,7 @@ def _check(
     axes={"component": COMPONENTS, "axis": tuple(Axis)},
 )
 def test_place(subject: Subject, axes: Axes, data: st.DataObject) -> None:
-    use = data.draw(members(tuple(Use)), label="use")
-    matrix = _matrix(subject, data, axes.component, use)
+    matrix = _matrix(subject, data, axes.component)
     _check(subject, data, matrix, using(axes.component, Place(axes.axis), 0))
 
 
@@ -109,8 +110,7 @@ def test_function(subject: Subject, axes: Axes, data: st.DataObject) -> None:
     axes={"component": COMPONENTS},
 )
 def test_scalars(subject: Subject, axes: Axes, data: st.DataObject) -> None:
-    use = data.draw(members(tuple(Use)), label="use")
-    matrix = _matrix(subject, data, axes.component, use)
+    matrix = _matrix(subject, data, axes.component)
     count = data.draw(st.integers(1, 3), label="scalars")
     which = data.draw(st.integers(0, count - 1), label="scalar")
     _check(subject, data, matrix, using(axes.component, Extra(which), count), scalars=count)
@@ -126,8 +126,7 @@ def test_scalars(subject: Subject, axes: Axes, data: st.DataObject) -> None:
     axes={"component": COMPONENTS},
 )
 def test_matrices(subject: Subject, axes: Axes, data: st.DataObject) -> None:
-    use = data.draw(members(tuple(Use)), label="use")
-    matrix = _matrix(subject, data, axes.component, use)
+    matrix = _matrix(subject, data, axes.component)
     count = data.draw(st.integers(1, 2), label="matrices")
     scalars = data.draw(st.integers(0, 1), label="scalars")
     which = scalars + data.draw(st.integers(0, count - 1), label="matrix")

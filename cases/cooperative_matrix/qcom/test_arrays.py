@@ -39,6 +39,7 @@ def _exists(axes: Axes) -> bool:
 
 
 def _check(subject: Subject, axes: Axes, data: st.DataObject, *, back: bool) -> None:
+    subject.require_needs("ConversionQCOM")
     found = candidates(subject.info, axes.use, axes.component, axes.way)
     subject.require(
         bool(found), f"no advertised {axes.component.label} matrix is made of arrays this way"

@@ -30,6 +30,7 @@ WHOLE = tuple(it for it in COMPONENTS if it.is_integer)
 def _matrix(
     subject: Subject, data: st.DataObject, components: Sequence[Component] = COMPONENTS
 ) -> MatrixType:
+    subject.require_needs("TensorAddressing")
     found = [
         matrix
         for component in components

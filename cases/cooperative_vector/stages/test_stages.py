@@ -7,6 +7,7 @@ import dataclasses
 from hypothesis import strategies as st
 
 from cts.case import Axes, case
+from cts.control import REPETITIONS, check_in_stage, control
 from cts.conversion import Converting
 from cts.draw.recipes import SEEDS, bit_recipes
 from cts.draw.stages import (
@@ -79,6 +80,24 @@ def _built(
 
 
 @case(
+    id="cooperative_vector.stages.control",
+    rows=("V-10",),
+    spec="VkSpec#shaders-execution",
+    requirement="Without cooperative vectors, every invocation of a launch writes its number. "
+    "(Where this fails, what other cases find in the stage isn't counted against cooperative "
+    "vectors.)",
+    level=Level.QUALITY,
+    axes={"stage": STAGES},
+    examples=0.5,
+)
+def test_control(subject: Subject, axes: Axes, data: st.DataObject) -> None:
+    require_stage(subject, axes.stage)
+    launch = data.draw(st.sampled_from(launches_of(axes.stage)), label="launch")
+    for _ in range(REPETITIONS):
+        subject.check(control(axes.stage, launch), {})
+
+
+@case(
     id="cooperative_vector.stages.product",
     rows=("V-10",),
     spec=STAGE,
@@ -91,7 +110,7 @@ def test_product(subject: Subject, axes: Axes, data: st.DataObject) -> None:
     launches = launches_of(axes.stage)
     plan = data.draw(plans(subject.info, kinds, launches=launches, most=128))
     program, inputs = _built(subject, data, plan, axes.stage)
-    found = subject.check(program, inputs)
+    found = check_in_stage(subject, program, inputs)
     if axes.stage is Stage.COMPUTE:
         return
     compute = subject.check(in_stage(program, Stage.COMPUTE), inputs)
@@ -119,7 +138,8 @@ def test_own_matrix(subject: Subject, axes: Axes, data: st.DataObject) -> None:
     kinds = _kinds(subject, axes.stage)
     launches = launches_of(axes.stage)
     plan = data.draw(plans(subject.info, kinds, launches=launches, spreads=OWN, most=16, bias=True))
-    subject.check(*_built(subject, data, plan, axes.stage))
+    program, inputs = _built(subject, data, plan, axes.stage)
+    check_in_stage(subject, program, inputs)
 
 
 @case(
@@ -147,7 +167,7 @@ def test_divergent(subject: Subject, axes: Axes, data: st.DataObject) -> None:
     draft.body += divergent(flow, data, plan, product, step)
     plan.store(draft)
     subject.event("flow", flow.label)
-    subject.check(in_stage(draft.program(), axes.stage), draft.inputs)
+    check_in_stage(subject, in_stage(draft.program(), axes.stage), draft.inputs)
 
 
 @case(
@@ -170,7 +190,7 @@ def test_network(subject: Subject, axes: Axes, data: st.DataObject) -> None:
     program, inputs = data.draw(
         networks(Converting(subject, ()), kinds, 2, launches=launches), label="network"
     )
-    subject.check(in_stage(program, axes.stage), inputs)
+    check_in_stage(subject, in_stage(program, axes.stage), inputs)
 
 
 @case(
@@ -229,7 +249,7 @@ def _copy(
         VectorLoad("x", VectorType(component, length), places[0]),
         VectorStore("x", places[1]),
     ]
-    subject.check(in_stage(draft.program(), stage), draft.inputs)
+    check_in_stage(subject, in_stage(draft.program(), stage), draft.inputs)
 
 
 # --- what is a stage's own ------------------------------------------------------------------
@@ -254,7 +274,7 @@ def test_helper_stores(subject: Subject, axes: Axes, data: st.DataObject) -> Non
     # The place of invocations' results in a buffer that none of them touches.
     place = draft.vectors("untouched", plan.result, None, plan.kinds.result)
     draft.body.append(Helpers((VectorStore("y", place),)))
-    subject.check(in_stage(draft.program(), Stage.FRAGMENT), draft.inputs)
+    check_in_stage(subject, in_stage(draft.program(), Stage.FRAGMENT), draft.inputs)
 
 
 def _require_sums(subject: Subject, stage: Stage, component: Component) -> None:
@@ -301,7 +321,7 @@ def test_sum(subject: Subject, axes: Axes, data: st.DataObject) -> None:
     length = data.draw(lengths(subject.info, MOST), label="length")
     draft, addition = _sum(data, launch, component, length)
     draft.body.append(addition)
-    subject.check(in_stage(draft.program(), axes.stage), draft.inputs)
+    check_in_stage(subject, in_stage(draft.program(), axes.stage), draft.inputs)
 
 
 @case(
@@ -317,7 +337,7 @@ def test_helper_sums(subject: Subject, axes: Axes, data: st.DataObject) -> None:
     length = data.draw(lengths(subject.info, MOST), label="length")
     draft, addition = _sum(data, launch, component, length)
     draft.body.append(Helpers((addition,)))
-    subject.check(in_stage(draft.program(), Stage.FRAGMENT), draft.inputs)
+    check_in_stage(subject, in_stage(draft.program(), Stage.FRAGMENT), draft.inputs)
 
 
 @case(
@@ -335,7 +355,7 @@ def test_same_bits(subject: Subject, axes: Axes, data: st.DataObject) -> None:
     launches = launches_of(axes.stage)
     plan = data.draw(plans(subject.info, kinds, exact=False, launches=launches, most=128))
     program, inputs = _built(subject, data, plan, axes.stage)
-    found = subject.check(program, inputs)
+    found = check_in_stage(subject, program, inputs)
     compute = subject.check(in_stage(program, Stage.COMPUTE), inputs)
     if found != compute:
         subject.found(
