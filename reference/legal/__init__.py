@@ -31,6 +31,7 @@ _OPTIMAL = "VkSpec#VkCooperativeVectorMatrixLayoutNV: optimal layouts are implem
 _CONVERT = "VkSpec#fundamentals-fp-conversion"
 _PADDING = "VkSpec#vkConvertCooperativeVectorMatrixNV: says nothing of bytes between lines"
 _LIST = "VkSpec: the order of records is not defined"
+_HIDDEN = "VkSpec#fundamentals-validusage-enums: values of any extension, listed or not"
 _SHORT = "VkSpec: at most as many records as there is room for are written"
 _OPTIONAL = "VkSpec: every other extension and feature is optional"
 _SIZE = "VkSpec#VkPhysicalDeviceSubgroupProperties: any power of two"
@@ -211,6 +212,7 @@ _LISTS = (
         Behaviour(reverses_records=True),
     ),
     _device("reluctant", lists.Reluctant, _SHORT, Area.LISTS),
+    _device("newer", lists.Newer, _HIDDEN, Area.EVERYTHING),
     _device("plain", lists.Plain, _OPTIONAL, Area.EVERYTHING),
     _device("subgroups_of_8", lists.Subgroups8, _SIZE, Area.EVERYTHING),
     _device("subgroups_of_16", lists.Subgroups16, _SIZE, Area.EVERYTHING),
