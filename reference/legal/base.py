@@ -26,6 +26,7 @@ class Area(enum.Enum):
     VECTORS = "cooperative vectors"
     COMPONENTS = "components by index"
     LISTS = "lists of combinations"
+    ROBUST = "accesses out of bounds"
     EVERYTHING = "everything"
 
 
