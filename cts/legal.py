@@ -78,6 +78,8 @@ def concerns(area: Area, case: str) -> bool:
             return matrix and section != "properties" and _has_floats(case)
         case Area.COMPONENTS:
             return matrix and section not in ("properties", "load_store", "mul_add")
+        case Area.ROBUST:
+            return matrix and ".robust." in case
         case Area.LISTS:
             return section in ("properties", "execution", "records") or not matrix
         case Area.CONVERSIONS:

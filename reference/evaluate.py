@@ -286,7 +286,7 @@ class _Evaluation:
         stored: Stored
         if isinstance(value, Reduced):
             accept = reduction.acceptance(value)
-            rule = (value.reduction, value.free)
+            rule = (value.reduction, value.free, value.assumed)
             stored = StoredReduction(index, name, matrix, where, accept, suspects, *rule)
         elif isinstance(value, Scattered):
             stored = Stored(index, name, matrix, where, value, suspects)

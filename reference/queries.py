@@ -11,13 +11,12 @@ Every record structure begins with ``sType`` and ``pNext`` and goes on with 32-b
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cts.device.protocol import DeviceInfo, Query, Reply
+from cts.device.protocol import Query, Reply
 from cts.outcome import Level
-from cts.program.model import Component, Scope
 from reference.rules import Violation as Violation
 
 SUCCESS = 0
@@ -273,7 +272,7 @@ def judge_agreement(
         if list(records) == list(first):
             continue
         kind = "the same records in another order"
-        if sorted(map(_key, records)) != sorted(map(_key, first)):
+        if sorted(map(key, records)) != sorted(map(key, first)):
             kind = "other records"
         found.append(
             Violation(
@@ -286,113 +285,6 @@ def judge_agreement(
     return found
 
 
-def _key(record: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+def key(record: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """What two records have in common if they are the same."""
     return tuple(sorted(record.items()))
-
-
-# --- the values of the records ------------------------------------------------------------------
-
-_DEFINED_BY: Mapping[int, tuple[str, ...]] = {
-    Component.BFLOAT16: ("VK_KHR_shader_bfloat16",),
-    Component.SINT8_PACKED: ("VK_NV_cooperative_vector",),
-    Component.UINT8_PACKED: ("VK_NV_cooperative_vector",),
-    Component.FLOAT8_E4M3: ("VK_NV_cooperative_vector", "VK_EXT_shader_float8"),
-    Component.FLOAT8_E5M2: ("VK_NV_cooperative_vector", "VK_EXT_shader_float8"),
-    # FLOAT6_E2M3, FLOAT6_E3M2, FLOAT4_E2M1, FLOAT8_UNSIGNED_E8M0, MXINT8
-    **{1000672000 + i: ("VK_EXT_shader_ocp_microscaling_types",) for i in range(5)},
-}
-"""Extensions that define a VkComponentTypeKHR; those of VK_KHR_cooperative_matrix need none."""
-
-_NEEDS: Mapping[int, str] = {
-    Component.FLOAT16: "shaderFloat16",
-    Component.FLOAT64: "shaderFloat64",
-    Component.SINT8: "shaderInt8",
-    Component.UINT8: "shaderInt8",
-    Component.SINT16: "shaderInt16",
-    Component.UINT16: "shaderInt16",
-    Component.SINT64: "shaderInt64",
-    Component.UINT64: "shaderInt64",
-    Component.BFLOAT16: "shaderBFloat16CooperativeMatrix",
-    Component.FLOAT8_E4M3: "shaderFloat8CooperativeMatrix",
-    Component.FLOAT8_E5M2: "shaderFloat8CooperativeMatrix",
-}
-"""The feature that a shader needs to have an object of the component type."""
-
-
-def _visible(command: str, member: str) -> bool:
-    """Whether the shader has an object of the member's type: the interpretations of a
-    cooperative vector product are only how memory is read."""
-    if command == VECTOR:
-        return member in ("inputType", "resultType")
-    return member.endswith("Type")
-
-
-def judge_records(
-    command: str, records: Sequence[Mapping[str, int]], info: DeviceInfo
-) -> list[Violation]:
-    """Q-07 (values), Q-08 (duplicates) and Q-09 (features) of a full list."""
-    found: list[Violation] = []
-    features = {name.rpartition(".")[2] for name in info.features}
-    for index, record in enumerate(records):
-        for member, value in record.items():
-            wrong = _wrong_value(member, value, info)
-            detail = {"command": command, "record": index, "members": dict(record)}
-            if wrong:
-                found.append(
-                    Violation(
-                        "Q-07",
-                        Level.REQUIRED,
-                        f"record {index}: {member} = {value} {wrong}",
-                        {**detail, "member": member, "value": value},
-                    )
-                )
-            need = _NEEDS.get(value) if _visible(command, member) else None
-            if need and need not in features:
-                found.append(
-                    Violation(
-                        "Q-09",
-                        Level.POLICY,
-                        f"record {index}: {member} {Component(value).label} needs {need}, "
-                        "which is not supported",
-                        {**detail, "member": member, "feature": need},
-                    )
-                )
-    found += _duplicates(command, records)
-    return found
-
-
-def _wrong_value(member: str, value: int, info: DeviceInfo) -> str:
-    if member.endswith(("Type", "Interpretation")):
-        if value <= Component.UINT64:
-            return ""
-        homes = _DEFINED_BY.get(value)
-        if homes is None:
-            return "is no VkComponentTypeKHR"
-        if not any(home in info.extensions for home in homes):
-            return f"is defined by {' or '.join(homes)}, which the device does not list"
-    elif member == "scope":
-        if value not in set(Scope):
-            return "is no VkScopeKHR"
-    elif member in ("saturatingAccumulation", "transpose"):
-        if value not in (0, 1):
-            return "is neither VK_TRUE nor VK_FALSE"
-    elif member.endswith(("Size", "Granularity")) and value == 0:
-        return "is no size"
-    return ""
-
-
-def _duplicates(command: str, records: Iterable[Mapping[str, int]]) -> list[Violation]:
-    seen: dict[tuple[tuple[str, int], ...], int] = {}
-    found = []
-    for index, record in enumerate(records):
-        first = seen.setdefault(_key(record), index)
-        if first != index:
-            found.append(
-                Violation(
-                    "Q-08",
-                    Level.POLICY,
-                    f"records {first} and {index} are identical",
-                    {"command": command, "records": [first, index], "members": dict(record)},
-                )
-            )
-    return found

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from cts.program.expression import Operator
 from cts.program.matrix2 import Reduce, Reduction
 from cts.program.types import Component
-from reference.accept import ANYTHING, Accept, Band
+from reference.accept import ANYTHING, EVERYTHING, Accept, Band
 from reference.component import (
     Bits,
     Flags,
@@ -60,10 +60,12 @@ def acceptance(value: Reduced) -> Accept:
         f"a sum of {value.addends} elements by additions that are rounded one way or the other, "
         "in any order"
     )
+    if value.assumed:
+        reason += "; only the policy on float multiply-adds says what these elements are"
     return Accept(
         value.component,
         value.shape,
-        band,
+        EVERYTHING if value.assumed else band,
         band,
         band,
         exact=sums,
@@ -102,7 +104,7 @@ def reduced(statement: Reduce, value: Exact) -> Exact | Reduced:
         bits, inexact = _products(elements, component)
         unknown |= inexact
     else:
-        found = _sums(statement, elements, unknown, value.shape[0])
+        found = _sums(statement, elements, unknown, value)
         if isinstance(found, Reduced):
             return found
         bits, unknown = found
@@ -164,7 +166,7 @@ def _products(elements: Bits, component: Component) -> tuple[Bits, Flags]:
 
 
 def _sums(
-    statement: Reduce, elements: Bits, unknown: Flags, tiles: int
+    statement: Reduce, elements: Bits, unknown: Flags, value: Exact
 ) -> tuple[Bits, Flags] | Reduced:
     component = statement.type.component
     form = float_format(component)
@@ -190,7 +192,15 @@ def _sums(
     slack = np.where(tiny, 2 * count * form.minimum_normal, 0.0)
     free = special | (reach + bound > form.maximum)
     return Reduced(
-        statement.type, statement.reduction, tiles, total, low - slack, high + slack, free, count
+        statement.type,
+        statement.reduction,
+        value.shape[0],
+        total,
+        low - slack,
+        high + slack,
+        free,
+        count,
+        value.assumed,
     )
 
 
@@ -249,6 +259,8 @@ class StoredReduction(Stored):
 
     reduction: Reduction = Reduction.ALL
     free: Flags | None = None
+    assumed: bool = False
+    """Only the suite's policy says that the elements are finite, so that they may be compared."""
 
     def judge(self, buffer: str, initial: Image, actual: Image) -> tuple[list[Violation], float]:
         """Compares the elements, each with its set and with the others of its group."""
@@ -298,4 +310,4 @@ class StoredReduction(Stored):
             "explanation": f"all elements of a {what} of the result have the same value, whatever "
             "the order in which the elements were combined",
         }
-        return Violation("required", "value", message, detail)
+        return Violation("policy" if self.assumed else "required", "value", message, detail)

@@ -65,12 +65,14 @@ def shortened(
         raise Undetermined("what is stored out of bounds has no single value")
     groups, subgroups, rows, columns = where.extents
     if address.layout is Layout.ROW_MAJOR:
-        rows, bits = count, value.bits[:, :count]
+        rows = count
     else:
-        columns, bits = count, value.bits[:, :, :count]
+        columns = count
+    bits = value.bits[:, :rows, :columns]
+    undefined = None if value.undefined is None else value.undefined[:, :rows, :columns]
     cut = dataclasses.replace(where, extents=(groups, subgroups, rows, columns))
     type = dataclasses.replace(matrix, rows=rows, columns=columns)
-    return cut, type, dataclasses.replace(value, bits=bits, undefined=None)
+    return cut, type, dataclasses.replace(value, bits=bits, undefined=undefined)
 
 
 def unknown(statement: int, name: str, buffer: Buffer) -> tuple[Region, Stored]:

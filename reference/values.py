@@ -122,6 +122,8 @@ class Reduced:
     free: Flags
     """Groups of which nothing is known: a NaN, an infinity or an overflow may be among them."""
     addends: int
+    assumed: bool = False
+    """As for :class:`Exact`: only the suite's policy says what was reduced."""
 
     @property
     def component(self) -> Component:

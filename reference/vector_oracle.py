@@ -19,7 +19,7 @@ from cts.program.vector import (
     Weights,
 )
 from cts.program.vector_program import VectorProgram
-from reference.accept import ZERO, Accept, Acceptance
+from reference.accept import EVERYTHING, ZERO, Accept, Acceptance
 from reference.component import Bits, Floats, bits_dtype, decode, is_subnormal
 from reference.layout import OutOfBounds
 from reference.matrix import Undetermined, acceptance
@@ -60,6 +60,8 @@ class _Sum:
     elements: list[NDArray[np.int64]]
     """First bytes of elements."""
     addends: list[Floats]
+    assumed: bool = False
+    """Only the suite's policy says what one of them is."""
 
 
 class _Oracle(Walk):
@@ -94,7 +96,7 @@ class _Oracle(Walk):
             self.stores[buffer.name].append(StoredVectors(it.value, piece.lanes, at, accept))
             self.vectors[buffer.name] += len(piece.lanes)
             known = single(piece.value)
-            if known is None:
+            if known is None or known.assumed:  # bytes don't say that only policy knows them
                 self._unknown[buffer.name][at] = True
             else:
                 data = np.ascontiguousarray(known.bits.astype(bits_dtype(known.component)))
@@ -137,6 +139,7 @@ class _Oracle(Walk):
         found = self._reductions.setdefault(key, _Sum([], []))
         found.elements.append(positions[..., 0].ravel())
         found.addends.append(decode(value.bits, value.component).ravel())
+        found.assumed |= value.assumed
         self._unknown[buffer.name][positions] = True
 
     def accumulate_product(
@@ -149,8 +152,8 @@ class _Oracle(Walk):
                 raise Undetermined(f"{offset} bytes into {buffer.name} lies another matrix")
             chosen = at == offset
             pair = (
-                Exact(a.component, a.bits[chosen]),
-                Exact(b.component, b.bits[chosen]),
+                Exact(a.component, a.bits[chosen], assumed=a.assumed),
+                Exact(b.component, b.bits[chosen], assumed=b.assumed),
             )
             self._products.setdefault(target, []).append(pair)
 
@@ -189,6 +192,7 @@ class _Oracle(Walk):
         image = np.frombuffer(initial, np.uint8)
         bits = np.ascontiguousarray(image[positions]).view(bits_dtype(component))[:, 0]
         accept = accumulated(component, bits, which, np.concatenate(sums.addends))
+        accept = _known_by(accept, sums.assumed)
         self.stores[name].append(StoredVectors("sum", None, positions[None], accept))
 
     def _grown(self, it: Opaque) -> Accept:
@@ -201,7 +205,13 @@ class _Oracle(Walk):
         whole_sum = np.concatenate(addends).reshape(-1)
         elements = np.tile(np.arange(count), len(whole_sum) // count)
         found = accumulated(it.component, _elements(it).ravel(), elements, whole_sum)
-        return whole(found, it.rows, it.columns)
+        assumed = any(a.assumed or b.assumed for a, b in self._products[it])
+        return whole(_known_by(found, assumed), it.rows, it.columns)
+
+
+def _known_by(accept: Accept, assumed: bool) -> Accept:
+    """``accept``, as policy alone where its addends are only assumed."""
+    return replace(accept, required=EVERYTHING) if assumed else accept
 
 
 def _elements(it: Opaque) -> Bits:

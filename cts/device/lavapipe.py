@@ -4,29 +4,20 @@ lavapipe is a Vulkan driver that runs on any CPU. Debian 12 and 13 have it new e
 VK_KHR_cooperative_matrix) only in the backports of Debian 13, so it is downloaded from there
 with all it needs, its C library and a Python included, and unpacked into a folder of its own.
 Only the device server runs there (:func:`cts.device.launcher.lavapipe`).
-
-Nothing of the system is touched and no root is needed: ``apt-get`` works on a private state,
-an empty list of installed packages and a private cache, with the mirrors that the system's own
-sources name and the distribution's own keyring, and ``dpkg-deb -x`` only unpacks.
 """
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import importlib.util
 import json
 import os
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cts.device.sources import debian_mirrors, without_credentials
+from cts.device.debian import FetchError, cache_folder, call, download, once, only, unpack
 
 SUITE = "trixie"
 BACKPORTS = "trixie-backports"
@@ -41,15 +32,10 @@ PACKAGES = (
 LAYOUT = 2
 """Raised when the folder's content changes, so that an older folder isn't taken for it."""
 
-KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 ALTERNATIVE = (
     "install Mesa 26.1 or later with its Vulkan drivers and choose it with --device vulkan:INDEX, "
     "or use --device reference"
 )
-
-
-class LavapipeError(Exception):
-    """lavapipe can't be had here; the message is one sentence that says why."""
 
 
 @dataclass(frozen=True)
@@ -76,12 +62,6 @@ class Prefix:
         return self.root.parent / f"{self.root.name}-shaders"
 
 
-def cache_folder() -> Path:
-    """The suite's folder in the user's cache (XDG Base Directory Specification)."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "coopcts"
-
-
 def cached() -> Prefix | None:
     """The prefix, if it was fetched before."""
     try:
@@ -105,175 +85,47 @@ def _read(root: Path) -> Prefix:
 
 
 def fetch() -> Prefix:
-    """The prefix, fetched if it isn't there yet (80 MB, half a minute); LavapipeError if not."""
-    found = cached()
-    if found:
-        return found
+    """The prefix, fetched if it isn't there yet (80 MB, half a minute); FetchError if it can't
+    be."""
     root = _root()
     try:
-        root.parent.mkdir(parents=True, exist_ok=True)
-        with locked(root.with_suffix(".lock")):
-            found = cached()
-            if found:  # another process fetched it while this one waited
-                return found
-            shutil.rmtree(root, ignore_errors=True)
-            with tempfile.TemporaryDirectory(dir=root.parent, prefix="staging-") as work:
-                _build(Path(work), root)
-    except OSError as error:
-        raise LavapipeError(
-            f"lavapipe can't be stored in {root.parent}: {error.strerror or error}."
-        ) from error
-    found = cached()
-    if not found:
-        raise LavapipeError(f"lavapipe was fetched but {root} is incomplete: remove it, try again.")
-    return found
+        once(root, lambda: cached() is not None, lambda work: _build(work, root))
+    except FetchError as error:
+        reason = str(error).rstrip(".")
+        raise FetchError(f"lavapipe can't be fetched: {reason}; {ALTERNATIVE}.") from error
+    return _read(root)
 
 
 def _root() -> Path:
     return cache_folder() / f"lavapipe-{BACKPORTS}-{LAYOUT}"
 
 
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Holds the lock of a folder that one process at a time fetches."""
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _build(work: Path, root: Path) -> None:
-    """Download and unpack into ``work``, then move the result to ``root`` in one step."""
-    for tool in ("apt-get", "dpkg-deb"):
-        if not shutil.which(tool):
-            raise LavapipeError(
-                f"lavapipe can be fetched only on Debian 12 or 13 (there is no {tool}): "
-                f"{ALTERNATIVE}."
-            )
-    archives = download(work, PACKAGES)
+def _build(work: Path, root: Path) -> Path:
+    """The content of ``root``, made in ``work``."""
+    archives = download(work, PACKAGES, (SUITE, BACKPORTS))
     tree = work / "tree"
-    tree.mkdir()
-    for archive in archives:
-        call(["dpkg-deb", "-x", str(archive), str(tree)], "unpacking the driver failed")
+    unpack(archives, tree)
     for idle in ("doc", "man", "locale", "info", "lintian"):
         shutil.rmtree(tree / "usr/share" / idle, ignore_errors=True)
     _copy_vulkan(tree / "site")
     _describe(tree, root, archives)
     _compile(tree)
-    tree.rename(root)
-
-
-def download(work: Path, packages: tuple[str, ...], *, alone: bool = False) -> list[Path]:
-    """The archives of ``packages`` and, unless ``alone``, of all that they depend on, from the
-    first of the system's mirrors that has them, into ``work``. LavapipeError where none has."""
-    mirrors = debian_mirrors()
-    if not mirrors:
-        raise LavapipeError(
-            "lavapipe can't be fetched: the apt sources of this machine name no Debian mirror; "
-            f"{ALTERNATIVE}."
-        )
-    reasons = []
-    for number, mirror in enumerate(mirrors):
-        try:
-            return _download_from(mirror, work / f"apt-{number}", packages, alone)
-        except LavapipeError as error:
-            reasons.append(str(error).rstrip("."))
-    raise LavapipeError(f"lavapipe can't be fetched: {'; '.join(reasons)}; {ALTERNATIVE}.")
-
-
-def _download_from(mirror: str, state: Path, packages: tuple[str, ...], alone: bool) -> list[Path]:
-    for folder in ("state/lists/partial", "cache/archives/partial", "empty"):
-        (state / folder).mkdir(parents=True)
-    (state / "status").touch()
-    signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
-    sources = state / "sources.list"
-    sources.touch(mode=0o600)
-    sources.write_text(
-        "".join(f"deb {signed}{mirror} {suite} main\n" for suite in (SUITE, BACKPORTS)), "utf-8"
-    )
-    configuration = state / "apt.conf"
-    configuration.write_text(_configuration(state, sources), "utf-8")
-    apt = ["apt-get", "-q", "-c", str(configuration)]
-    call([*apt, "update"], "the package lists can't be read")
-    command = ["install", "-y", "--no-install-recommends", "--download-only"]
-    kept = state / "cache/archives"
-    call(
-        [*apt, *(["download"] if alone else command), *packages],
-        "the packages can't be downloaded",
-        folder=kept,
-    )
-    archives = sorted(kept.glob("*.deb"))
-    if not archives:
-        raise LavapipeError("apt-get downloaded nothing.")
-    return archives
-
-
-def _configuration(state: Path, sources: Path) -> str:
-    """Settings read after the system's own (its proxy stays, its hooks and sources don't)."""
-    empty = state / "empty"
-    settings = {
-        "Dir::State": state / "state",
-        "Dir::State::status": state / "status",
-        "Dir::Cache": state / "cache",
-        "Dir::Etc::sourcelist": sources,
-        "Dir::Etc::sourceparts": empty,
-        "Dir::Etc::preferences": "/dev/null",
-        "Dir::Etc::preferencesparts": empty,
-        "Dir::Log": state,
-        "APT::Sandbox::User": "",
-        "APT::Get::List-Cleanup": "false",
-        "APT::Update::Error-Mode": "any",
-        "Acquire::Languages": "none",
-        "Acquire::Retries": "3",
-        "Debug::NoLocking": "true",
-    }
-    hooks = ("APT::Update", "APT::Install", "DPkg")
-    moments = ("Pre-Invoke", "Post-Invoke", "Post-Invoke-Success", "Pre-Install-Pkgs")
-    return "".join(
-        [
-            *(f"#clear {hook}::{moment};\n" for hook in hooks for moment in moments),
-            *(f'{name} "{value}";\n' for name, value in settings.items()),
-        ]
-    )
-
-
-def call(
-    command: list[str],
-    failure: str,
-    environment: Mapping[str, str] | None = None,
-    folder: Path | None = None,
-) -> None:
-    """Run ``command`` in ``folder``; LavapipeError with its first error where it fails."""
-    if environment is None:
-        environment = {**os.environ, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
-    done = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env=environment,
-        cwd=folder,
-    )
-    if done.returncode:
-        lines = [line for line in done.stdout.splitlines() if line.strip()]
-        errors = [line for line in lines if line.startswith("E:")] or lines[-1:] or ["no output"]
-        raise LavapipeError(f"{failure}: {without_credentials(errors[0])}.")
+    return tree
 
 
 def _copy_vulkan(site: Path) -> None:
     """The ``vulkan`` package is plain Python, so the one that is installed here serves there."""
     spec = importlib.util.find_spec("vulkan")  # finds without importing: no loader needed
     if spec is None or not spec.submodule_search_locations:
-        raise LavapipeError("the Python package vulkan is not installed here: install it first.")
+        raise FetchError("the Python package vulkan is not installed here.")
     source = Path(spec.submodule_search_locations[0])
     shutil.copytree(source, site / "vulkan", ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def _describe(tree: Path, root: Path, archives: list[Path]) -> None:
     """Write the driver's manifest with its final place, and the facts that make the prefix."""
-    driver = _only(tree, "usr/lib/*/libvulkan_lvp.so")
-    manifest = json.loads(_only(tree, "usr/share/vulkan/icd.d/lvp_icd*.json").read_text("utf-8"))
+    driver = only(tree, "usr/lib/*/libvulkan_lvp.so")
+    manifest = json.loads(only(tree, "usr/share/vulkan/icd.d/lvp_icd*.json").read_text("utf-8"))
     manifest["ICD"]["library_path"] = str(root / driver.relative_to(tree))
     (tree / "icd.json").write_text(json.dumps(manifest, indent=1), "utf-8")
     version = next(
@@ -281,9 +133,9 @@ def _describe(tree: Path, root: Path, archives: list[Path]) -> None:
         "unknown",
     )
     facts = {
-        "loader": str(_only(tree, "usr/lib/*/ld-linux-*.so.*").relative_to(tree)),
+        "loader": str(only(tree, "usr/lib/*/ld-linux-*.so.*").relative_to(tree)),
         "libraries": str(driver.parent.relative_to(tree)),
-        "python": str(_only(tree, "usr/bin/python3.[0-9][0-9]").relative_to(tree)),
+        "python": str(only(tree, "usr/bin/python3.[0-9][0-9]").relative_to(tree)),
         "version": version.replace("%3a", ":"),
     }
     (tree / "prefix.json").write_text(json.dumps(facts, indent=1), "utf-8")
@@ -314,18 +166,11 @@ def _compile(tree: Path) -> None:
     call([*command, "-c", _IMPORTS], "the unpacked Python does not run here", environment)
 
 
-def _only(tree: Path, pattern: str) -> Path:
-    found = sorted(tree.glob(pattern))
-    if len(found) != 1:
-        raise LavapipeError(f"the unpacked packages hold {len(found)} files {pattern}, not one.")
-    return found[0]
-
-
 def main() -> int:
     """Print the prefix, fetching it if need be."""
     try:
         print(fetch().root)
-    except LavapipeError as error:
+    except FetchError as error:
         print(error, file=sys.stderr)
         return 2
     return 0

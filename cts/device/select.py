@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cts.device import launcher, lavapipe, layer
+from cts.device.debian import FetchError
 from cts.device.errors import DeviceError
 from cts.device.framing import Frame, ProtocolError, get
 from cts.device.launcher import Launcher
@@ -110,7 +111,7 @@ def _driver(spec: str) -> tuple[Launcher, str] | None:
 def _layer() -> Path:
     try:
         return layer.fetch()
-    except lavapipe.LavapipeError as error:
+    except FetchError as error:
         raise DeviceError(str(error)) from error
 
 
@@ -215,7 +216,7 @@ def _announce_fetch(say: Callable[[str], None]) -> None:
 def _fetched() -> lavapipe.Prefix:
     try:
         return lavapipe.fetch()
-    except lavapipe.LavapipeError as error:
+    except FetchError as error:
         raise DeviceError(str(error)) from error
 
 

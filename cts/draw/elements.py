@@ -111,7 +111,8 @@ def source_recipes(
             kept = PRECISION[target]
             if kept >= PRECISION[source]:
                 return plain
-            return st.one_of(plain, _recipes((Pattern.TIES,), kept))
+            # All exponents, as many formats that values might pass through have fewer.
+            return st.one_of(plain, _recipes((Pattern.WIDE,), 6), _recipes((Pattern.TIES,), kept))
         case _:
             return st.one_of(bit_recipes(source), _recipes((Pattern.WIDE,), 0))
 

@@ -52,5 +52,9 @@ def validate(words: bytes) -> str | None:
 
     FileNotFoundError where there is no validator.
     """
-    done = _run("spirv-val", ["--target-env", TARGET], words)
+    return said(_run("spirv-val", ["--target-env", TARGET], words))
+
+
+def said(done: subprocess.CompletedProcess[bytes]) -> str | None:
+    """What a validator that ran complained about; None if it was content."""
     return None if done.returncode == 0 else (done.stderr + done.stdout).decode().strip()

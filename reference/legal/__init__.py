@@ -31,6 +31,10 @@ _OPTIMAL = "VkSpec#VkCooperativeVectorMatrixLayoutNV: optimal layouts are implem
 _CONVERT = "VkSpec#fundamentals-fp-conversion"
 _PADDING = "VkSpec#vkConvertCooperativeVectorMatrixNV: says nothing of bytes between lines"
 _LIST = "VkSpec: the order of records is not defined"
+_HIDDEN = "VkSpec#fundamentals-validusage-enums: values of any extension, listed or not"
+_INPUT = "SPV_NV_cooperative_vector: inputs should be converted, and how is not said"
+_ATOMIC = "SPV_NV_cooperative_vector: atomic additions, whose order is free"
+_ROBUST = "VkSpec#features-robustBufferAccess: anywhere within the buffer's memory"
 _SHORT = "VkSpec: at most as many records as there is room for are written"
 _OPTIONAL = "VkSpec: every other extension and feature is optional"
 _SIZE = "VkSpec#VkPhysicalDeviceSubgroupProperties: any power of two"
@@ -203,6 +207,7 @@ _ELEMENTS = (
 )
 
 _LISTS = (
+    _machine("robust_elsewhere", machines.Elsewhere, _ROBUST, Area.ROBUST),
     _behaviour(
         "records_reversed",
         "Lists of combinations come in another order.",
@@ -211,6 +216,7 @@ _LISTS = (
         Behaviour(reverses_records=True),
     ),
     _device("reluctant", lists.Reluctant, _SHORT, Area.LISTS),
+    _device("newer", lists.Newer, _HIDDEN, Area.EVERYTHING),
     _device("plain", lists.Plain, _OPTIONAL, Area.EVERYTHING),
     _device("subgroups_of_8", lists.Subgroups8, _SIZE, Area.EVERYTHING),
     _device("subgroups_of_16", lists.Subgroups16, _SIZE, Area.EVERYTHING),
@@ -219,6 +225,8 @@ _LISTS = (
 )
 
 _VECTORS = (
+    _device("vectors_cut", vectors.VectorsCut, _INPUT, Area.VECTORS),
+    _device("vectors_backwards", vectors.VectorsBackwards, _ATOMIC, Area.VECTORS),
     _device("wide_rows", conversions.WideRowsDevice, _OPTIMAL, Area.VECTORS),
     _converter("convert_saturates", conversions.Saturates, _CONVERT),
     _converter("convert_one_nan", conversions.OneNan, _CONVERT),

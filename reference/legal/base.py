@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 from dataclasses import dataclass, field
 
-from cts.device.protocol import DeviceInfo, Dispatch, Reply
+from cts.device.protocol import DeviceInfo, Dispatch, Query, Reply
 from cts.outcome import Outcome
 from cts.program import records, vector_records
+from cts.program.records import PROPERTIES2, asked
 from cts.program.vector_program import VectorProgram
+from reference import properties2
 from reference.device import ReferenceDevice
 from reference.machine import Behaviour
 
@@ -23,6 +26,7 @@ class Area(enum.Enum):
     VECTORS = "cooperative vectors"
     COMPONENTS = "components by index"
     LISTS = "lists of combinations"
+    ROBUST = "accesses out of bounds"
     EVERYTHING = "everything"
 
 
@@ -53,9 +57,23 @@ class LegalDevice(ReferenceDevice):
         else:
             assert program is not None
             reason = records.unsupported(program, self._info)
+            if reason is not None and any(
+                records.unsupported(program, listed) is None for listed in self._lists
+            ):
+                reason = None
         if reason is not None:
             raise ValueError(f"invalid usage: {reason}")
         return super()._dispatch(request)
+
+    @functools.cached_property
+    def _lists(self) -> tuple[DeviceInfo, ...]:
+        """Devices that have what properties2 lists for some parameters each, and no more."""
+        found: list[DeviceInfo] = []
+        if self._info.records.get(PROPERTIES2):
+            for given in properties2.valid(self._info):
+                listed = self._records(Query(PROPERTIES2, parameters=given.members()))
+                found.append(asked(self._info, listed, dict(given.members())))
+        return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cts.device.protocol import DeviceInfo, Query, Reply, Request
 from cts.program.model import Component
@@ -96,3 +96,25 @@ class Reluctant(LegalDevice):
                 assert reply.result == INCOMPLETE
                 return reply
         return super().execute(request)
+
+
+class Newer(LegalDevice):
+    """Lists combinations of component types that no extension known to the suite defines."""
+
+    UNKNOWN = 1000999000
+
+    def described(self, info: DeviceInfo) -> DeviceInfo:
+        lists = {command: self._longer(found) for command, found in info.records.items()}
+        return dataclasses.replace(info, records=lists)
+
+    def _records(self, request: Query) -> tuple[Mapping[str, int], ...]:
+        return self._longer(super()._records(request))
+
+    def _longer(self, records: Sequence[Mapping[str, int]]) -> tuple[Mapping[str, int], ...]:
+        """The records, and one that has unknown types alone, and one that has some."""
+        if not records:
+            return ()
+        first = records[0]
+        kinds = [name for name in first if name.endswith(("Type", "Interpretation"))]
+        more = ({**first, **dict.fromkeys(names, self.UNKNOWN)} for names in (kinds, kinds[1:2]))
+        return (*records, *more)

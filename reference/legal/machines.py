@@ -9,14 +9,16 @@ import numpy as np
 
 from cts.device.protocol import Dispatch, Reply
 from cts.program.arithmetic import Operator
+from cts.program.controls import Mode
 from cts.program.expression import Apply, Choose, Element, Expression, Extra, Number
 from cts.program.expression import Operator as Combine
 from cts.program.matrix2 import ConvertUse, PerElement, Reduce
-from cts.program.model import Load, MulAdd
+from cts.program.model import Address, Load, MatrixType, MulAdd, Robust, Store
 from cts.program.types import Component
 from reference.adders import Arithmetic, Order
 from reference.component import (
     Bits,
+    Flags,
     Floats,
     Overflow,
     Rounding,
@@ -109,9 +111,8 @@ class MixedDirections(Machine):
     way: Rounding | None = None
 
     def direction(self, component: Component) -> Rounding:
-        asked = super().direction(component)
-        usual = self.behaviour.arithmetic.rounding
-        return self.way if self.way is not None and asked is usual else asked
+        asked = any(self.controlled(mode, component) for mode in (Mode.TO_EVEN, Mode.TO_ZERO))
+        return super().direction(component) if self.way is None or asked else self.way
 
     def compute(self, operator: Operator, left: Bits, right: Bits, component: Component) -> Bits:
         found = []
@@ -236,6 +237,38 @@ class OtherNaNs(Machine):
         form = float_format(component)
         other = bits_dtype(component).type(form.sign_bit | form.sign_bit - 1)
         return np.where(is_nan(bits, component), other, bits)
+
+
+class Elsewhere(Machine):
+    """With robustBufferAccess alone, loads out of bounds repeat an element of the buffer, and
+    stores out of bounds go over its first line."""
+
+    def load(self, statement: Load) -> Bits:
+        found = super().load(statement)
+        inside = self._inside(statement.type, statement.address)
+        return found if inside is None else np.where(inside, found, found[inside][-1])
+
+    def store(self, statement: Store) -> None:
+        super().store(statement)
+        type = self.types[statement.value]
+        inside = self._inside(type, statement.address)
+        if inside is None:
+            return
+        where, image = self.region(type, statement.address), self.images[statement.address.buffer]
+        bits, stored = where.read(image), self.values[statement.value]
+        rows, columns = inside[0].all(axis=1), inside[0].all(axis=0)
+        if rows.all() or not rows.any():
+            bits[:, :, 0] = stored[:, :, int(columns.argmin())]
+        else:
+            bits[:, 0] = stored[:, int(rows.argmin())]
+        where.write(image, np.where(inside, bits, where.read(image)))
+
+    def _inside(self, type: MatrixType, address: Address) -> Flags | None:
+        """Which elements are in bounds, where that makes a difference."""
+        if self.program.robust is not Robust.ONE:
+            return None
+        inside = self.in_bounds(self.region(type, address), address.buffer)
+        return None if inside is None or inside.all() or not inside.any() else inside
 
 
 class Restless(LegalDevice):

@@ -6,12 +6,13 @@ import dataclasses
 
 import numpy as np
 
-from cts.program.types import Component
+from cts.program.types import Buffer, Component
+from cts.program.vector import MatrixMul, OuterProduct, ReduceSum
 from reference.adders import Arithmetic, Order, multiply_add
-from reference.component import Rounding, decode, encode
+from reference.component import Floats, Rounding, decode, encode, rounded
 from reference.legal.base import LegalDevice
 from reference.values import Exact, FloatSum
-from reference.vector_machine import VectorMachine
+from reference.vector_machine import Positions, VectorMachine
 
 _FLOAT8 = {Component.FLOAT8_E4M3, Component.FLOAT8_E5M2}
 
@@ -55,6 +56,40 @@ class Flushing(_Summing):
         return dataclasses.replace(Arithmetic(Order.PAIRWISE), flushes=True)
 
 
+class InputsCut(VectorMachine):
+    """Cuts inputs toward zero where their interpretation is a narrower float."""
+
+    def given(self, it: MatrixMul) -> Exact:
+        value = super().given(it)
+        wide, narrow = value.component, it.interpretation
+        if not (wide.is_float and narrow.is_float and narrow.bits < wide.bits):
+            return value
+        with np.errstate(all="ignore"):
+            cut = rounded(decode(value.bits, wide), narrow, Rounding.TOWARD_ZERO)
+            return Exact(wide, encode(cut, wide), value.undefined)
+
+
+class Backwards(VectorMachine):
+    """Adds to memory from the last invocation to the first; cuts products and sums."""
+
+    def accumulate(self, it: ReduceSum, buffer: Buffer, positions: Positions, value: Exact) -> None:
+        turned = Exact(value.component, value.bits[::-1])
+        super().accumulate(it, buffer, positions[::-1], turned)
+
+    def accumulate_product(
+        self, it: OuterProduct, buffer: Buffer, at: Positions, a: Exact, b: Exact
+    ) -> None:
+        left, right = (Exact(one.component, one.bits[::-1]) for one in (a, b))
+        super().accumulate_product(it, buffer, at[::-1], left, right)
+
+    def add(self, buffer: Buffer, positions: Positions, numbers: Floats, kind: Component) -> None:
+        before = decode(self.gathered(buffer, positions, kind), kind)
+        with np.errstate(all="ignore"):
+            addends = rounded(numbers, kind, Rounding.TOWARD_ZERO)
+            after = rounded(before + addends, kind, Rounding.TOWARD_ZERO)
+            self.write(buffer, positions, encode(after, kind), kind)
+
+
 class VectorsOneAfterAnother(LegalDevice):
     """Cooperative vectors are multiplied in order, with truncation."""
 
@@ -71,3 +106,15 @@ class VectorsFlushing(LegalDevice):
     """Products of cooperative vectors flush subnormals."""
 
     vector_machine = Flushing
+
+
+class VectorsBackwards(LegalDevice):
+    """Cooperative vectors add to memory in the order of falling numbers, with truncation."""
+
+    vector_machine = Backwards
+
+
+class VectorsCut(LegalDevice):
+    """Inputs of cooperative vector products are cut to a narrower float interpretation."""
+
+    vector_machine = InputsCut

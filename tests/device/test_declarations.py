@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ import vulkan_object
 
 from cts.device import results
 from cts.device.vulkan import (
+    convert,
     graphics,
     infos,
     instance,
@@ -289,3 +291,31 @@ def test_a_parameterised_list_is_asked_for_subgroups_of_the_default_size() -> No
     found = queries.records(api, instance_, device, command, 32)  # type: ignore[arg-type]
     assert asked == [(3, 0, 0, 32)] * 2
     assert [one["MGranularity"] for one in found] == [8, 16]
+
+
+DISPATCHABLE = {"VkDevice", "VkQueue", "VkCommandBuffer"}
+"""What vkGetDeviceProcAddr gives commands for."""
+
+
+def asked_of_a_device() -> set[str]:
+    """Every name that the server gives to vkGetDeviceProcAddr."""
+    names = {convert.DEVICE_COMMAND, convert._HOST_COMMAND}
+    for path in Path(convert.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            if node.func.attr not in ("device_function", "_function"):
+                continue
+            given = node.args[-1]
+            if isinstance(given, ast.Constant):
+                names.add(given.value)
+            else:
+                assert ast.unparse(given) in ("name", "DEVICE_COMMAND"), ast.unparse(node)
+    return names
+
+
+def test_a_device_is_asked_for_its_own_commands_only() -> None:
+    names = asked_of_a_device()
+    assert "vkCmdTraceRaysKHR" in names and len(names) >= 12
+    for name in names:
+        assert REGISTRY.commands[name].params[0].type in DISPATCHABLE, name

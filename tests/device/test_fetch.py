@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from cts.device import lavapipe, sources
-from cts.device.lavapipe import LavapipeError
+from cts.device import debian, lavapipe, sources
+from cts.device.debian import FetchError
+from cts.spirv import newest
 
 DEB822 = """\
 # a comment
@@ -109,7 +111,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def use_mirrors(monkeypatch: pytest.MonkeyPatch, *uris: str) -> None:
-    monkeypatch.setattr(lavapipe, "debian_mirrors", lambda: list(uris))
+    monkeypatch.setattr(debian, "debian_mirrors", lambda: list(uris))
 
 
 def calls(world: Path) -> list[str]:
@@ -143,7 +145,7 @@ def test_a_fetched_prefix_is_complete_and_kept(world: Path) -> None:
     assert lavapipe.cached() is None
     prefix = lavapipe.fetch()
     assert prefix.version == "26.1.6-1~bpo13+1"
-    assert prefix.root.parent == lavapipe.cache_folder()
+    assert prefix.root.parent == debian.cache_folder()
     for path in (prefix.loader, prefix.libraries, prefix.python, prefix.icd):
         assert path.exists(), path
     assert (prefix.modules[0] / "vulkan" / "_vulkancache.py").exists()
@@ -158,7 +160,7 @@ def test_a_fetched_prefix_is_complete_and_kept(world: Path) -> None:
 def test_apt_works_on_a_private_state(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     state = world / "state"
     sources_list = state / "sources.list"
-    text = lavapipe._configuration(state, sources_list)
+    text = debian._configuration(state, sources_list)
     for name in ("Dir::State ", "Dir::State::status ", "Dir::Cache ", "Dir::Etc::sourcelist "):
         line = next(line for line in text.splitlines() if line.startswith(name))
         assert str(state) in line
@@ -187,12 +189,12 @@ def test_the_next_mirror_serves_where_the_first_does_not(
 
 
 def failure(match: str) -> None:
-    with pytest.raises(LavapipeError, match=match) as caught:
+    with pytest.raises(FetchError, match=match) as caught:
         lavapipe.fetch()
     message = str(caught.value)
     assert message.endswith(".") and "\n" not in message
     assert lavapipe.cached() is None
-    left = {path.name for path in lavapipe.cache_folder().iterdir() if path.suffix != ".lock"}
+    left = {path.name for path in debian.cache_folder().iterdir() if path.suffix != ".lock"}
     assert left == set()
 
 
@@ -206,7 +208,7 @@ def test_an_unreachable_mirror_is_one_sentence(
 def test_no_debian_is_one_sentence(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (world / "bin" / "apt-get").unlink()
     monkeypatch.setenv("PATH", str(world / "bin"))
-    failure("only on Debian 12 or 13")
+    failure("only to Debian 12 or 13")
 
 
 def test_no_mirror_is_one_sentence(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +218,7 @@ def test_no_mirror_is_one_sentence(world: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_damaged_package_is_one_sentence(world: Path) -> None:
     (world / DRIVER).write_text("damaged")
-    failure("unpacking the driver failed: dpkg-deb: error")
+    failure("unpacking mesa-vulkan-drivers failed: dpkg-deb: error")
 
 
 def test_packages_without_the_driver_are_one_sentence(world: Path) -> None:
@@ -235,7 +237,7 @@ def test_a_cache_that_cannot_be_written_is_one_sentence(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(LavapipeError, match="can't be stored in"):
+    with pytest.raises(FetchError, match="can't be stored in"):
         lavapipe.fetch()
 
 
@@ -252,4 +254,44 @@ def test_the_cache_follows_the_base_directory_specification(
     monkeypatch.setenv("HOME", str(tmp_path))
     for unusable in ("", "relative/path"):
         monkeypatch.setenv("XDG_CACHE_HOME", unusable)
-        assert lavapipe.cache_folder() == tmp_path / ".cache" / "coopcts"
+        assert debian.cache_folder() == tmp_path / ".cache" / "coopcts"
+
+
+PLAIN_LOADER = """#!/bin/sh
+shift 2; exec "$@"
+"""
+VALIDATOR = """#!/bin/sh
+[ "$(cat)" = valid ] || { echo "error: not valid"; exit 1; }
+"""
+
+
+@pytest.fixture
+def validator(world: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A mirror whose suite ``good`` has a validator."""
+    files = {"usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2": PLAIN_LOADER, newest.TOOL: VALIDATOR}
+    for name, text in files.items():
+        (world / "tree" / name).write_text(text)
+        (world / "tree" / name).chmod(0o755)
+    use_mirrors(monkeypatch, "http://mirror.example/debian")
+    newest._fetched.cache_clear()
+    yield world
+    newest._fetched.cache_clear()
+
+
+def test_the_newest_validator_comes_from_the_first_suite_that_has_one(
+    validator: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newest, "SUITES", ("bad", "good"))
+    assert newest.validate(b"valid") is None
+    assert newest.validate(b"other") == "error: not valid"
+    assert len(calls(validator)) == 3, "bad was asked for its lists, good for the package, too"
+
+
+def test_a_validator_that_nobody_has_is_asked_for_once(
+    validator: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(newest, "SUITES", ("bad", "worse"))
+    for _ in range(2):
+        with pytest.raises(FetchError, match=r"bad: .*; worse: .*\)\."):
+            newest.validate(b"valid")
+    assert len(calls(validator)) == 2

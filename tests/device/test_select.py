@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from cts.device import launcher, lavapipe, select
+from cts.device.debian import FetchError
 from cts.device.errors import DeviceError, Refused
-from cts.device.lavapipe import LavapipeError, Prefix
+from cts.device.lavapipe import Prefix
 from cts.device.select import Candidate
 from cts.device.supervisor import SupervisedDevice
 from cts.device.vulkan.api import Api
@@ -36,7 +37,7 @@ def machine(
     def get() -> Prefix:
         if fetch:
             return PREFIX
-        raise LavapipeError(FETCH_FAILS)
+        raise FetchError(FETCH_FAILS)
 
     monkeypatch.setattr(select, "candidates", candidates)
     monkeypatch.setattr(lavapipe, "fetch", get)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from cts.device import lavapipe, layer
+from cts.device.debian import FetchError
 from cts.device.errors import ServerFault
 from cts.device.protocol import BufferData, Device, Dispatch, Query
 from cts.device.select import open_device
@@ -33,7 +34,7 @@ def device() -> Iterator[Device]:
     try:
         lavapipe.fetch()
         layer.fetch()
-    except lavapipe.LavapipeError as error:
+    except FetchError as error:
         pytest.skip(str(error))
     made = open_device("validated:lavapipe")
     yield made

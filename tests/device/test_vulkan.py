@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from cts.device import launcher, lavapipe
+from cts.device.debian import FetchError
 from cts.device.errors import DeviceError, ServerFault
 from cts.device.process import Limits
 from cts.device.protocol import (
@@ -44,7 +45,7 @@ POISON = b"\xa5" * len(NUMBERS)
 def prefix() -> lavapipe.Prefix:
     try:
         return lavapipe.fetch()
-    except lavapipe.LavapipeError as error:
+    except FetchError as error:
         pytest.skip(str(error))
 
 

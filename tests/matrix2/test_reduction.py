@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from cts.program.expression import Operator
 from cts.program.matrix2 import Reduce, Reduction
 from cts.program.model import Component, MatrixType, Use
+from reference.accept import Level
 from reference.component import Rounding, decode, encode, rounded
+from reference.expectation import Violation
 from reference.layout import Region
+from reference.matrix import acceptance as plain
 from reference.reduction import StoredReduction, acceptance, groups, reduced
 from reference.values import Exact, Reduced
 
@@ -79,10 +84,32 @@ def test_a_dropped_element_isnt_permitted() -> None:
     assert (levels == 3).all()
 
 
+@pytest.mark.parametrize("numbers", [[1.0, 2.0, 4.0, 8.0], [1.0, 0.9995, 0.0003, 7.0]])
+def test_what_is_only_assumed_to_be_reduced_breaks_policy_at_worst(numbers: list[float]) -> None:
+    operand = value(rounded(np.array([[numbers]]), F16))
+    for assumed, level in ((False, Level.REQUIRED), (True, Level.POLICY)):
+        known = dataclasses.replace(operand, assumed=assumed)
+        found = reduce(Reduction.ROW, Operator.ADD, known, 1, 1)
+        accept = acceptance(found) if isinstance(found, Reduced) else plain(found)
+        levels, _ = accept.levels(encode(np.array([[[100.0]]]), F16))
+        assert levels is not None
+        assert levels.item() == level
+
+
 class TestOneValueForAll:
     TYPE = MatrixType(F16, 2, 2, Use.ACCUMULATOR)
 
+    def test_it_is_policy_where_only_policy_says_that_the_elements_are_finite(self) -> None:
+        for assumed, band in ((False, "required"), (True, "policy")):
+            (uneven,) = self.violations([[1.0, 1.0], [2.0, 3.0]], Reduction.ROW, assumed)
+            assert uneven.band == band
+
     def judge(self, numbers: list[list[float]], reduction: Reduction) -> list[str]:
+        return [it.message for it in self.violations(numbers, reduction)]
+
+    def violations(
+        self, numbers: list[list[float]], reduction: Reduction, assumed: bool = False
+    ) -> list[Violation]:
         bits = encode(np.array([numbers]), F16)
         given = rounded(np.random.default_rng(1).normal(size=(1, 2, 8)), F16)
         found = reduce(Reduction.ROW, Operator.ADD, value(given), 2, 2)
@@ -90,9 +117,11 @@ class TestOneValueForAll:
         free = np.zeros((1, 1, 1), bool)
         image = np.frombuffer(bits.tobytes(), np.uint8)
         where = Region(0, (1, 1, 2, 2), (8, 8, 4, 2), 2)
-        stored = StoredReduction(0, "r", self.TYPE, where, acceptance(found), list, reduction, free)
+        stored = StoredReduction(
+            0, "r", self.TYPE, where, acceptance(found), list, reduction, free, assumed
+        )
         violations, _ = stored.judge("R", image, image)
-        return [it.message for it in violations if "not the same value" in it.message]
+        return [it for it in violations if "not the same value" in it.message]
 
     def test_a_row_with_two_values_is_wrong(self) -> None:
         assert self.judge([[1.0, 1.0], [2.0, 2.001953125]], Reduction.ROW)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cts import judge
@@ -61,6 +61,9 @@ LEGAL = (
     ReferenceDevice(Behaviour(arithmetic=Arithmetic(Order.FUSED, fraction_bits=13, block=16))),
 )
 types = st.sampled_from([it for one in ARITHMETIC for it in types_of(INFO, one)])
+CONVERTED = st.sampled_from(
+    [(by, it) for by, *components in CONVERSIONS for it in convertible(INFO, *components)]
+)
 products = st.sampled_from([it for it in combinations(INFO) if not it.saturating])
 
 
@@ -89,8 +92,7 @@ def elementwise(data: st.DataObject) -> Sample:
 
 
 def converting(data: st.DataObject) -> Sample:
-    by, source, target = data.draw(st.sampled_from(CONVERSIONS))
-    pair = data.draw(st.sampled_from(convertible(INFO, source, target)))
+    by, pair = data.draw(CONVERTED)
     return data.draw(conversions(INFO, pair, by))
 
 
@@ -134,6 +136,7 @@ KINDS = (elementwise, converting, flowing, multiplying, leaving, generated)
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None)
 @given(data=st.data(), seed=st.integers(0, 1000))
 def test_samples_are_valid_and_judged_right(kind, data: st.DataObject, seed: int) -> None:
     with variety(Variety(64, seed)):
@@ -142,6 +145,7 @@ def test_samples_are_valid_and_judged_right(kind, data: st.DataObject, seed: int
 
 
 class TestSequences:
+    @settings(deadline=None)
     @given(data=st.data())
     def test_are_no_longer_than_they_may_be(self, data: st.DataObject) -> None:
         with variety(Variety(64, 1)):
@@ -153,6 +157,7 @@ class TestSequences:
     def test_have_all_kinds_of_statement(self) -> None:
         seen = set()
 
+        @settings(deadline=None)
         @given(data=st.data())
         def collect(data: st.DataObject) -> None:
             with variety(Variety(256, 7)):

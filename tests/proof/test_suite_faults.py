@@ -256,7 +256,7 @@ FAULTS = (
     Fault(
         "bounds are ten times as wide",
         bound(10.0),
-        nears("descending_down", "matrix.mul_add.float.bound.float16_float16_float16", 0.5),
+        nears("ascending_truncated", "matrix.mul_add.float.bound.float16_float16_float32", 0.3),
     ),
     Fault(
         "bounds are a tenth as wide",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from cts.device import launcher, lavapipe
+from cts.device.debian import FetchError
 from cts.device.errors import ServerFault
 from cts.device.protocol import Staging
 from cts.device.supervisor import SupervisedDevice
@@ -27,7 +28,7 @@ LAUNCHES = [
 def device() -> Iterator[SupervisedDevice]:
     try:
         prefix = lavapipe.fetch()
-    except lavapipe.LavapipeError as error:
+    except FetchError as error:
         pytest.skip(str(error))
     made = SupervisedDevice(launcher.lavapipe(prefix))
     yield made

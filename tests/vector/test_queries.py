@@ -10,7 +10,8 @@ import pytest
 from cts.device.protocol import DeviceInfo, Query, Reply
 from cts.outcome import Level
 from reference import queries
-from reference.queries import SHAPES, decode, judge, judge_agreement, judge_records, plan
+from reference.queries import SHAPES, decode, judge, judge_agreement, plan
+from reference.query_values import judge_records
 from reference.rules import Violation
 
 RECORDS = [
@@ -172,6 +173,22 @@ def test_values_duplicates_and_features_are_judged() -> None:
     assert rows(judge_records(queries.KHR, [matrix | {"scope": 4}], able)) == {"Q-07"}
     assert rows(judge_records(queries.KHR, [matrix | {"AType": 8}], able)) == {"Q-09"}
     assert rows(judge_records(queries.KHR, [matrix | {"AType": 1000491002}], able)) == {"Q-09"}
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "level"),
+    [
+        ("AType", 77, Level.REQUIRED),
+        ("scope", 77, Level.REQUIRED),
+        ("saturatingAccumulation", 2, Level.REQUIRED),
+        ("AType", 1000999007, Level.QUALITY),  # of an extension that is younger than the suite
+        ("scope", 1000999007, Level.QUALITY),
+        ("AType", 1000141000, Level.QUALITY),  # bfloat16, whose extension isn't listed
+    ],
+)
+def test_only_values_of_no_extension_are_violations(member: str, value: int, level: Level) -> None:
+    found = judge_records(queries.KHR, [RECORDS[0] | {member: value}], info())
+    assert [it.level for it in found if it.row == "Q-07"] == [level]
 
 
 def test_answers_must_agree_in_order() -> None:

@@ -17,6 +17,7 @@ from cts.program.vector import (
     MatrixMul,
     Opaque,
     Place,
+    ReduceSum,
     Spread,
     VectorLoad,
     VectorStore,
@@ -34,7 +35,7 @@ from reference.vector_layout import gather, scatter
 from reference.vector_machine import VectorMachine
 from reference.vector_opaque import optimal_bytes, optimal_positions
 from reference.vector_oracle import evaluate_vectors
-from tests.vector.examples import EACH, EXAMPLES, SPREADS, copy, moved, product
+from tests.vector.examples import EACH, EXAMPLES, SPREADS, buffer, copy, moved, product
 from tests.vector.examples import training as training_program
 
 F16, F32, E4M3 = Component.FLOAT16, Component.FLOAT32, Component.FLOAT8_E4M3
@@ -394,3 +395,37 @@ def test_a_conversion_s_bytes_are_what_a_product_reads() -> None:
     inputs["w"] = bytes(image)
     opaque = dataclasses.replace(program.opaque[0], elements=bits.tobytes())
     run(dataclasses.replace(program, opaque=(opaque,)), inputs)
+
+
+def accumulating(multiplied: bool) -> VectorProgram:
+    """Every invocation adds a loaded vector, or a float product, to a sum."""
+    program = product()
+    load, multiply, _ = program.body
+    added = ReduceSum("y" if multiplied else "x", Place("s", Index(0)))
+    body = (load, multiply, added) if multiplied else (load, added)
+    buffers = (*program.buffers[:3], buffer("s", F16))
+    return dataclasses.replace(program, body=body, buffers=buffers)
+
+
+@pytest.mark.parametrize("multiplied", [False, True])
+def test_sums_of_products_that_only_the_policy_knows_break_policy_at_worst(
+    multiplied: bool,
+) -> None:
+    program, inputs = known(accumulating(multiplied))
+    after = VectorMachine(program, inputs).results()
+    expectation = evaluate_vectors(program, inputs).buffers["s"]
+    assert expectation.check(after["s"]).violations == ()
+    wrong = b"\x00\x00" + after["s"][2:]
+    (violation,) = expectation.check(wrong).violations
+    assert violation.band == ("policy" if multiplied else "required")
+
+
+def test_a_product_that_only_the_policy_knows_isnt_read_back_from_memory() -> None:
+    program = product()
+    *before, store = program.body
+    assert isinstance(store, VectorStore)
+    again = (VectorLoad("z", VectorType(F16, 6), store.place), VectorStore("z", Place("c", EACH)))
+    buffers = (*program.buffers, buffer("c", F16))
+    read = dataclasses.replace(program, body=(*before, store, *again), buffers=buffers)
+    with pytest.raises(Undetermined, match="aren't known"):
+        evaluate_vectors(*known(read))

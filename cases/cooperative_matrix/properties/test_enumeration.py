@@ -7,7 +7,7 @@ from cts.device.protocol import Query
 from cts.enumeration import MATRIX_COMMANDS, available, count, parameters, records, report
 from cts.outcome import Level
 from cts.subject import Subject
-from reference import queries
+from reference import queries, query_values
 
 SPEC = "VkSpec#vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"
 COMMANDS = {"command": MATRIX_COMMANDS}
@@ -131,15 +131,15 @@ def _judge_values(subject: Subject, command: str, row: str) -> None:
     available(subject, command)
     for given in parameters(command, subject.info):
         listed = records(subject, command, given)
-        report(subject, queries.judge_records(command, listed, subject.info), (row,))
+        report(subject, query_values.judge_records(command, listed, subject.info), (row,))
 
 
 @case(
     id="cooperative_matrix.properties.values",
     rows=("Q-07",),
-    spec="VkSpec#VkComponentTypeKHR",
-    requirement="Component types and scopes are values that an extension of the device defines; "
-    "booleans are 0 or 1; sizes are not 0.",
+    spec="VkSpec#fundamentals-validusage-enums",
+    requirement="Component types and scopes are values that an extension defines, preferably one "
+    "of the device; booleans are 0 or 1; sizes are not 0.",
     level=Level.REQUIRED,
     axes=COMMANDS,
     fixed=True,

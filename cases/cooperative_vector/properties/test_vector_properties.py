@@ -7,7 +7,7 @@ from cts.device.protocol import Query
 from cts.enumeration import available, count, records, report
 from cts.outcome import Level
 from cts.subject import Subject
-from reference import queries, vector_properties
+from reference import queries, query_values, vector_properties
 from reference.queries import VECTOR
 
 COMMAND = "VkSpec#vkGetPhysicalDeviceCooperativeVectorPropertiesNV"
@@ -24,7 +24,7 @@ def _judge_calls(subject: Subject, row: str) -> None:
 def _judge_values(subject: Subject, row: str) -> None:
     available(subject, VECTOR)
     listed = records(subject, VECTOR)
-    report(subject, queries.judge_records(VECTOR, listed, subject.info), (row,))
+    report(subject, query_values.judge_records(VECTOR, listed, subject.info), (row,))
 
 
 @case(
@@ -115,9 +115,9 @@ def test_agreement(subject: Subject) -> None:
 @case(
     id="cooperative_vector.properties.values",
     rows=("Q-07",),
-    spec="VkSpec#VkComponentTypeKHR",
-    requirement="Component types are values that an extension of the device defines; transpose is "
-    "0 or 1.",
+    spec="VkSpec#fundamentals-validusage-enums",
+    requirement="Component types are values that an extension defines, preferably one of the "
+    "device; transpose is 0 or 1.",
     fixed=True,
 )
 def test_values(subject: Subject) -> None:
