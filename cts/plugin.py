@@ -163,6 +163,8 @@ class Session:
         except OSError as error:
             stop_if_hopeless(error)
             raise
+        if result.recovered:
+            self.write("recovered", case=case.id, texts=result.recovered)
         self.write(
             "end", case=case_record(result, [it["id"] for it in reports]), trace=result.trace
         )

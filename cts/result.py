@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
@@ -18,6 +18,7 @@ from cts.outcome import Level, Outcome, worse
 from cts.run import CaseResult
 
 SCHEMA = 1
+SHOWN_RECOVERIES = 5
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Progress:
     started: dict[str, float] = field(default_factory=dict)
     findings: dict[str, dict[str, Any]] = field(default_factory=dict)
     device: dict[str, Any] | None = None
+    recovered: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, event: Mapping[str, Any]) -> None:
         """Take one event in."""
@@ -53,6 +55,8 @@ class Progress:
                 self.started[event["case"]] = event["time"]
             case "finding":
                 self.findings.setdefault(event["finding"]["id"], event["finding"])
+            case "recovered":
+                self.recovered[event["case"]] = event["texts"]
             case "end":
                 self.ended[event["case"]["id"]] = event["case"]
                 self.started.pop(event["case"]["id"], None)
@@ -159,7 +163,7 @@ def build(
         "interrupted": interrupted,
         "conformant": conformant,
         "counts": dict(Counter(it["outcome"] for it in records)),
-        "notes": list(run.notes),
+        "notes": [*run.notes, *_recoveries(progress.recovered)],
         "selection": selection if len(cases) < run.total else None,
         "cases": [_without(it, "records", "accuracy", "seconds") for it in records],
         "findings": [
@@ -168,6 +172,15 @@ def build(
         "coverage": _coverage(records, progress.device or device),
         "accuracy": _accuracy(records),
     }
+
+
+def _recoveries(recovered: Mapping[str, list[str]]) -> Iterator[str]:
+    """Sentences about what went wrong once and not again, which no case counts."""
+    for case, texts in list(recovered.items())[:SHOWN_RECOVERIES]:
+        yield f"Once, in {case}: {texts[0]}."
+    rest = len(recovered) - SHOWN_RECOVERIES
+    if rest > 0:
+        yield f"The like happened in {rest} further cases."
 
 
 def suite(run: Run) -> dict[str, str]:

@@ -8,6 +8,7 @@ with how often it showed, and never hidden.
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import math
 import time
@@ -61,8 +62,9 @@ class Found:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """What a case ended with. ``trace`` is a traceback for the suite's developers, where the
-    suite itself failed."""
+    """What a case ended with. ``recovered`` says what the device process did once and not again,
+    which is no finding; ``trace`` is a traceback for the suite's developers, where the suite
+    itself failed."""
 
     case: Case
     outcome: Outcome
@@ -70,6 +72,7 @@ class CaseResult:
     found: tuple[Found, ...] = ()
     tally: Tally = field(default_factory=Tally)
     duration: float = 0.0
+    recovered: tuple[str, ...] = ()
     trace: str = ""
 
 
@@ -84,7 +87,12 @@ class _Attempt:
 
 @runtime_checkable
 class Reproducing(Protocol):
-    """A device that can run a request in a process of its own (cts.device.supervisor)."""
+    """A device that can run a request in a process of its own (cts.device.supervisor).
+
+    ``recovered`` says what went wrong once in this case and not again, in sentences.
+    """
+
+    recovered: list[str]
 
     def reproduce(self, request: Request) -> Finding | None:
         """What the request alone ends with; None if it runs well."""
@@ -116,10 +124,18 @@ def run_case(
     """Run ``case`` on ``device`` to its end. Never raises for anything that device or case
     do; KeyboardInterrupt and a full disk pass through. The first pass ends at findings as bad
     as ``floor``."""
+    if not isinstance(device, Reproducing):
+        return _run_case(case, device, profile, seed, floor)
+    device.new_case()
+    result = _run_case(case, device, profile, seed, floor)
+    return dataclasses.replace(result, recovered=tuple(device.recovered))
+
+
+def _run_case(
+    case: Case, device: Device, profile: Profile, seed: int, floor: Outcome
+) -> CaseResult:
     start = time.perf_counter()
     tally = Tally()
-    if isinstance(device, Reproducing):
-        device.new_case()
     try:
         if case.fixed:
             tally, found, errors = _run_fixed(case, device)
@@ -143,7 +159,7 @@ def run_case(
             found,
             tally,
             duration,
-            "".join(traceback.format_exception(errors[0])),
+            trace="".join(traceback.format_exception(errors[0])),
         )
     if not tally.examples and not found and tally.refused:
         reason = "the device hung too often in this run to try it again"

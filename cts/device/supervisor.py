@@ -91,7 +91,7 @@ class SupervisedDevice:
         self.starts = 0
         """How often a server was started."""
         self.recovered: list[str] = []
-        """What went wrong once and not again, in sentences."""
+        """What went wrong once in this case and not again, in sentences."""
 
     @property
     def info(self) -> DeviceInfo:
@@ -139,6 +139,7 @@ class SupervisedDevice:
         A process that ended between two requests is held against no later case.
         """
         self._hangs = 0
+        self.recovered = []
         for name in [one for one, bad in self._outcomes.items() if bad.detail["phase"] == "idle"]:
             del self._outcomes[name]
 

@@ -15,7 +15,7 @@ from cts.collect import collect
 from cts.events import EventReader, EventWriter, plain, read_events
 from cts.outcome import Outcome
 from cts.profiles import PROFILES
-from cts.result import Progress, Run, build, case_record, device_record, exit_code
+from cts.result import SHOWN_RECOVERIES, Progress, Run, build, case_record, device_record, exit_code
 from cts.run import run_case
 from tests.harness import fakes
 
@@ -133,6 +133,18 @@ def test_an_interrupted_run_blames_nobody_and_is_2(sample: Path) -> None:
 def test_exit_codes_follow_the_worst_outcome(outcome: Outcome, code: int) -> None:
     result = {"interrupted": False, "cases": [{"outcome": "pass"}, {"outcome": str(outcome)}]}
     assert exit_code(result) == code
+
+
+def test_what_went_wrong_once_is_noted(sample: Path) -> None:
+    progress = Progress()
+    for number in range(SHOWN_RECOVERIES + 2):
+        progress.add({"event": "recovered", "case": f"x.{number}", "texts": ["it hung once"]})
+    info = device_record(fakes.INFO)
+    result = build(RUN, collect(sample), progress, info, duration=1.0, interrupted=False)
+    assert reports.check(result)["notes"] == [
+        *(f"Once, in x.{number}: it hung once." for number in range(SHOWN_RECOVERIES)),
+        "The like happened in 2 further cases.",
+    ]
 
 
 def test_the_device_s_records_are_covered_by_name(sample: Path) -> None:

@@ -296,3 +296,27 @@ def test_an_interruption_passes_through_even_where_it_trips_something(
     monkeypatch.setattr("hypothesis.core.ConjectureRunner", tripping)
     with pytest.raises(KeyboardInterrupt):
         run(drawn, fakes.good())
+
+
+class Steadied(Fake):
+    """Its process was in trouble once, in the first request of a case."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda capacity, call: capacity)
+        self.recovered = ["of the case before"]
+
+    def new_case(self) -> None:
+        self.recovered = []
+
+    def reproduce(self, request: object) -> None:
+        raise AssertionError("nothing was found")
+
+    def execute(self, request: Any) -> Any:
+        self.recovered = ["the queue hung, but not when request a ran again"]
+        return super().execute(request)
+
+
+def test_what_went_wrong_once_is_no_finding_but_said() -> None:
+    result = run(drawn, Steadied())
+    assert result.outcome is Outcome.PASS
+    assert result.recovered == ("the queue hung, but not when request a ran again",)
