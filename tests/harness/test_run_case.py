@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import assume
@@ -264,6 +264,7 @@ def test_what_concerns_the_whole_run_stops_it(error: Exception, said: str, fixed
 def test_each_case_of_a_supervised_device_has_its_own_budget_and_crashes_are_tried_alone() -> None:
     class Supervised(Fake):
         cases = 0
+        recovered: ClassVar[list[str]] = []
 
         def new_case(self) -> None:
             self.cases += 1
