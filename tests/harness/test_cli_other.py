@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from cts.cli import COMMANDS, trouble
+from cts.cli.plan import Cost, budget_lines, costs_of, duration
 from cts.collect import ROOT, collect
 from cts.profiles import PROFILES
 from cts.requirements import ROWS
@@ -97,6 +98,36 @@ def test_the_budget_is_known_before_the_run(coopcts: Command, sample: Path) -> N
     for profile in PROFILES.values():
         line = next(line for line in text.splitlines() if line.startswith(profile.name))
         assert line.split()[1] == str(4 * profile.examples + 2)
+
+
+def test_the_budget_takes_the_speed_of_an_earlier_run(
+    coopcts: Command, sample: Path, tmp_path: Path
+) -> None:
+    cases = collect(sample)
+    costs = {case.id: Cost(0.0, 0.5) for case in cases}
+    costs[cases[0].id] = Cost(100.0, 0.0)
+    (line,) = [it for it in budget_lines(cases, costs, 2) if it.startswith("smoke")]
+    examples = sum(case.examples(PROFILES["smoke"].examples) for case in cases[1:])
+    assert duration((100 + 0.5 * examples) / 2) in line
+    missing = coopcts("plan", "--budget", "--like", tmp_path / "none", "--cases", sample)
+    assert missing.returncode == 2 and "no such file" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    ("examples", "seconds", "cost"),
+    [(10, 5.0, Cost(0.0, 0.5)), (0, 0.25, Cost(0.25, 0.0))],
+)
+def test_what_a_case_costs_comes_from_its_result(examples: int, seconds: float, cost: Cost) -> None:
+    case = {"id": "x", "examples": examples, "duration": seconds}
+    assert costs_of({"cases": [case]}) == {"x": cost}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (89.4, "89 s"), (90, "2 min"), (5399, "90 min"), (7200, "2 h")],
+)
+def test_times_are_said_in_the_unit_of_people(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
 
 
 def test_info_of_the_reference_device_is_complete_as_json(coopcts: Command) -> None:
