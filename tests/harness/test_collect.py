@@ -23,6 +23,12 @@ def test_every_requirement_row_is_there_and_complete() -> None:
         assert (row.text.endswith(".") and "#" in row.spec) or row.spec.startswith("SPV_"), row.id
 
 
+@pytest.mark.parametrize("row", ROWS)
+def test_every_requirement_row_has_cases_of_its_level(row: str) -> None:
+    levels = {case.level for case in collect() if row in case.rows}
+    assert ROWS[row].level in levels, f"{row} is {ROWS[row].level}, its cases are {levels}"
+
+
 def test_cases_have_stable_unique_ids_with_known_beginnings() -> None:
     ids = [case.id for case in collect()]
     assert len(set(ids)) == len(ids) > 100
