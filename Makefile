@@ -26,6 +26,7 @@ lint: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed
 	@$(BIN)/coopcts bench
+	@$(BIN)/python -m benchmarks.oracle
 
 clean:
 	rm -rf $(VENV) build *.egg-info
