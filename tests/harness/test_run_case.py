@@ -287,12 +287,12 @@ def test_an_interruption_passes_through_even_where_it_trips_something(
     with pytest.raises(KeyboardInterrupt):
         run(drawn, Fake(answer))
 
-    def tripping(function: object) -> None:
+    def tripping(*_: object, **__: object) -> None:
         try:
             raise KeyboardInterrupt
         finally:
             raise AssertionError("tripped")
 
-    monkeypatch.setattr("hypothesis.core.function_digest", tripping)
+    monkeypatch.setattr("hypothesis.core.ConjectureRunner", tripping)
     with pytest.raises(KeyboardInterrupt):
         run(drawn, fakes.good())
