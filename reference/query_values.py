@@ -80,8 +80,8 @@ def judge_records(
     return found
 
 
-_FIRST_EXTENSION = 1000000000
-"""Where the enumerants of extensions begin."""
+_OF_EXTENSIONS = range(1000000000, 0x7FFFFFFF)
+"""Where the enumerants of extensions are; the number behind is that of ..._MAX_ENUM."""
 
 
 def _wrong_value(member: str, value: int, info: DeviceInfo) -> tuple[Level, str] | None:
@@ -112,7 +112,7 @@ def _wrong_value(member: str, value: int, info: DeviceInfo) -> tuple[Level, str]
 
 
 def _undefined(value: int, enumeration: str) -> tuple[Level, str]:
-    if value >= _FIRST_EXTENSION:
+    if value in _OF_EXTENSIONS:
         return Level.QUALITY, f"is no {enumeration} that this suite knows"
     return Level.REQUIRED, f"is no {enumeration}"
 

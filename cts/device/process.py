@@ -6,6 +6,7 @@ Every wait is finite. What goes wrong is an exception that says in which phase i
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import select
 import signal
@@ -43,6 +44,11 @@ class Limits:
     describe: float = 30.0
     grace: float = 3.0
     """Added to ``fence``: the server itself waits that long and then says so."""
+
+    def times(self, factor: float) -> Limits:
+        """Limits for somebody with more patience."""
+        longer = {name: factor * limit for name, limit in dataclasses.asdict(self).items()}
+        return Limits(**longer)
 
     def of(self, phase: str) -> float:
         """The limit of ``phase``; that of ``pipeline`` for one that has none of its own."""

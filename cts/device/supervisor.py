@@ -26,6 +26,8 @@ from cts.device.wire import decode_info, decode_reply, encode_request
 from cts.findings import DeviceLost, DriverCrash, DriverHang, Finding, UnexpectedResult
 
 HANGS_PER_CASE = 3
+PATIENCE = 4
+"""A request that is tried alone gets so many times as long."""
 KEPT_OUTCOMES = 4096
 RESTART_TRIES = 4
 RESTART_PAUSE = 1.0
@@ -127,10 +129,17 @@ class SupervisedDevice:
     def reproduce(self, request: Request) -> Finding | None:
         """Run ``request`` in a fresh process, whatever is remembered of it; what it ended with.
 
-        None says that it ran well: what was seen before depended on the requests before it.
+        None says that it ran well: what was seen before depended on the requests before it, or
+        was slow and no hang, for it gets :data:`PATIENCE` times as long as usual.
         """
         self._drop()
-        outcome = self._attempt(_Sent(request))
+        usual = self._limits
+        self._limits = usual.times(PATIENCE)
+        try:
+            outcome = self._attempt(_Sent(request))
+        finally:
+            self._limits = usual
+            self._drop()
         return None if isinstance(outcome, Reply) else outcome.kind(outcome.message, outcome.detail)
 
     def new_case(self) -> None:

@@ -43,6 +43,16 @@ def functions(component: Component, extras: int) -> st.SearchStrategy[Expression
     )
 
 
+def changing(component: Component) -> st.SearchStrategy[Expression]:
+    """Functions that most often give something else when they are applied once more."""
+    return st.builds(
+        Apply,
+        st.sampled_from((Operator.ADD, Operator.SUB)),
+        st.just(Element()),
+        st.one_of(st.just(Number(whole(1, component))), functions(component, 0)),
+    )
+
+
 def using(component: Component, required: Expression, extras: int) -> st.SearchStrategy[Expression]:
     """Functions in which ``required`` decides part of the result."""
     return st.one_of(

@@ -53,6 +53,8 @@ class Bad:
             if bad and (stall or fault == f"hang:{name}"):
                 print("about to hang", file=sys.stderr, flush=True)
                 time.sleep(600)
+            if bad and fault == f"slow:{name}":
+                time.sleep(1.0)
             if bad and name == "fence":
                 reply = self.fail(fault)
                 if reply:

@@ -23,7 +23,7 @@ def limits(fault: str = "") -> Limits:
     kind, _, phase = fault.partition(":")
     return (
         replace(Limits(grace=0.0), **{phase: HANG})
-        if kind in ("hang", "stall")
+        if kind in ("hang", "stall", "slow")
         else Limits(grace=0.0)
     )
 

@@ -176,6 +176,15 @@ def test_a_fault_can_be_reproduced_in_a_fresh_process(device: SupervisedDevice) 
     assert isinstance(device.reproduce(dispatch("abort")), DriverCrash)
 
 
+def test_a_request_that_is_tried_alone_gets_more_time(tmp_path: Path) -> None:
+    for fault, kind in (("slow:pipeline", None), ("hang:pipeline", DriverHang)):
+        device = bad_device(tmp_path / fault, limits=limits(fault))
+        assert type(finding_of(device, fault)) is DriverHang
+        again = device.reproduce(dispatch(fault))
+        assert again is None if kind is None else type(again) is kind
+        device.close()
+
+
 def test_a_process_that_ends_between_requests_is_told_apart(device: SupervisedDevice) -> None:
     device.execute(dispatch("later"))
     assert device._process

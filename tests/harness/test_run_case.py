@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cts.case import Case, case, declaration_of
 from cts.device.errors import BudgetSpent, DeviceError
 from cts.device.protocol import Query
-from cts.findings import Finding, PolicyProperty, QualityProperty, WrongProperty
+from cts.findings import DriverHang, Finding, PolicyProperty, QualityProperty, WrongProperty
 from cts.outcome import Outcome
 from cts.profiles import PROFILES
 from cts.run import ENOUGH, REPEAT, CaseResult, StopRun, run_case
@@ -277,6 +277,19 @@ def test_each_case_of_a_supervised_device_has_its_own_budget_and_crashes_are_tri
     assert device.cases == 1
     assert result.outcome is Outcome.CRASH
     assert result.found[0].finding.detail["alone in a fresh process"] == "ran well"
+
+
+@pytest.mark.parametrize("alone", [None, DriverHang("phase fence did not end within 80 s")])
+def test_a_request_that_ends_when_it_is_given_more_time_is_no_hang(alone: Finding | None) -> None:
+    class Supervised(Fake):
+        def new_case(self) -> None:
+            pass
+
+        def reproduce(self, request: object) -> Finding | None:
+            return alone
+
+    result = run(drawn, Supervised(fakes.hanging()._answer))
+    assert result.outcome is (Outcome.FLAKY if alone is None else Outcome.TIMEOUT)
 
 
 def test_an_interruption_passes_through_even_where_it_trips_something(

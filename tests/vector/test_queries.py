@@ -180,6 +180,7 @@ def test_values_duplicates_and_features_are_judged() -> None:
     [
         ("AType", 77, Level.REQUIRED),
         ("scope", 77, Level.REQUIRED),
+        ("scope", 0xA5A5A5A5, Level.REQUIRED),  # poison, which no enumerant can be
         ("saturatingAccumulation", 2, Level.REQUIRED),
         ("AType", 1000999007, Level.QUALITY),  # of an extension that is younger than the suite
         ("scope", 1000999007, Level.QUALITY),
