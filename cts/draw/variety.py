@@ -6,7 +6,7 @@ how numbers arrive) is therefore drawn from a small pool of combinations, while 
 (strides, offsets, tiles, operands) is new in every example. The pool depends on the run's seed
 and not on the case, so cases that need the same module share its pipeline.
 
-Each part of a combination is now and then replaced by its simplest option. Those draws are
+Each part of a combination is once in a while replaced by its simplest option. Those draws are
 where shrinking goes: a minimal example is simple in every part that doesn't matter.
 """
 
@@ -24,9 +24,8 @@ from hypothesis import strategies as st
 
 T = TypeVar("T")
 
-_SIMPLER = 50
-"""One part in so many is the simplest option instead of the pool's."""
-_CHANCE = st.integers(0, _SIMPLER - 1)
+_CHANCE = st.integers(0, 999)
+"""Where it is 0, a part is the simplest option instead of the pool's."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +58,15 @@ class Shape:
     index: int
 
     def pick(self, draw: st.DrawFn, part: str, options: Sequence[T]) -> T:
-        """The option that this member has for ``part``; ``options`` go from simple to nasty."""
+        """The option that this member has for ``part``; ``options`` go from simple to nasty.
+
+        Each option comes once before any comes again, so that a small pool has all of them.
+        """
         if len(options) == 1 or draw(_CHANCE) == 0:
             return options[0]
-        return random.Random(f"{self.seed}/{self.index}/{part}").choice(options)
+        turn, place = divmod(self.index, len(options))
+        order = random.Random(f"{self.seed}/{part}/{turn}").sample(range(len(options)), place + 1)
+        return options[order[place]]
 
 
 @functools.cache

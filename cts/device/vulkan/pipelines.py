@@ -30,7 +30,7 @@ _OP_CAPABILITY = 17
 _MATRIX_CAPABILITIES = frozenset({6022, 5357})
 """CooperativeMatrixKHR, CooperativeMatrixNV (SPIR-V grammar)."""
 
-KEPT_PIPELINES = 128
+KEPT_PIPELINES = 32
 KEPT_LAYOUTS = 32
 
 
