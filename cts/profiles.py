@@ -28,7 +28,7 @@ class Profile:
     name: str
     examples: int
     purpose: str
-    modules: int = 4
+    modules: int = 8
     target: bool = False
     fresh_seed: bool = False
     shrink: bool = True
@@ -38,7 +38,7 @@ PROFILES: dict[str, Profile] = {
     profile.name: profile
     for profile in (
         Profile("smoke", 8, "every case briefly: does the driver work at all", 1),
-        Profile("default", 50, "the ordinary run", 4),
+        Profile("default", 50, "the ordinary run", 8),
         Profile("conformance", 200, "the run to publish", 32),
         Profile("deep", 2000, "before a release, or overnight", 256, target=True),
         Profile("explore", 500, "new values each time", 256, target=True, fresh_seed=True),

@@ -24,7 +24,8 @@ from hypothesis import strategies as st
 
 T = TypeVar("T")
 
-_CHANCE = st.integers(0, 999)
+_HAND = 8
+_CHANCE = st.integers(0, 199)
 """Where it is 0, a part is the simplest option instead of the pool's."""
 
 
@@ -60,13 +61,16 @@ class Shape:
     def pick(self, draw: st.DrawFn, part: str, options: Sequence[T]) -> T:
         """The option that this member has for ``part``; ``options`` go from simple to nasty.
 
-        Each option comes once before any comes again, so that a small pool has all of them.
+        All come equally often among so many members as :data:`_HAND`, or the next multiple of
+        their number, so that a small pool has all of them, in company that differs by part.
         """
-        if len(options) == 1 or draw(_CHANCE) == 0:
+        count = len(options)
+        if count == 1 or draw(_CHANCE) == 0:
             return options[0]
-        turn, place = divmod(self.index, len(options))
-        order = random.Random(f"{self.seed}/{part}/{turn}").sample(range(len(options)), place + 1)
-        return options[order[place]]
+        hand = list(range(count)) * -(-_HAND // count)
+        turn, place = divmod(self.index, len(hand))
+        random.Random(f"{self.seed}/{part}/{turn}").shuffle(hand)
+        return options[hand[place]]
 
 
 @functools.cache
