@@ -282,6 +282,8 @@ def test_each_case_of_a_supervised_device_has_its_own_budget_and_crashes_are_tri
 @pytest.mark.parametrize("alone", [None, DriverHang("phase fence did not end within 80 s")])
 def test_a_request_that_ends_when_it_is_given_more_time_is_no_hang(alone: Finding | None) -> None:
     class Supervised(Fake):
+        recovered: ClassVar[list[str]] = []
+
         def new_case(self) -> None:
             pass
 

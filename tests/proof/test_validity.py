@@ -30,8 +30,12 @@ ACCEPTED = {
 }
 """Complaints that are wrong, by a part of their text, and why."""
 
-UNKNOWN = re.compile(r"Invalid capability operand: \d+")
-"""What a validator says of a capability that is newer than itself."""
+UNKNOWN = re.compile(
+    r"Invalid capability operand: \d+"
+    r"|Capability \w+ is not allowed by Vulkan [\d.]+ specification \(or requires extension\)"
+)
+"""What a validator says of a capability, or of an extension with one that it knows from another
+extension, that is newer than itself."""
 
 
 class Recorder:
