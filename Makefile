@@ -4,7 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# The brief profile, since a software driver compiles for most of an hour in the ordinary one.
+# The brief profile, since a software driver compiles for half an hour in the ordinary one.
 ARGS ?= --profile smoke
 WORKERS ?= 2
 
