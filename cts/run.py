@@ -149,7 +149,7 @@ def _run_case(
         return CaseResult(case, Outcome.NOT_SUPPORTED, str(lacking), duration=duration)
     except _Ended as ended:
         duration = time.perf_counter() - start
-        return CaseResult(case, Outcome.NOT_SUPPORTED, str(ended.__cause__), duration=duration)
+        return CaseResult(case, Outcome.NOT_RUN, str(ended.__cause__), duration=duration)
     duration = time.perf_counter() - start
     if errors:
         return CaseResult(

@@ -26,8 +26,8 @@ def device_option(default: str | None = "auto") -> Callable[[_Function], _Functi
         "--device",
         default=default,
         metavar="DEVICE",
-        help="auto, reference, lavapipe, vulkan:INDEX-or-UUID, mutant:NAME or "
-        "python:MODULE:FUNCTION"
+        help="auto, reference, lavapipe, vulkan:INDEX-or-UUID, mutant:NAME, legal:NAME, "
+        "validated:DEVICE or python:MODULE:FUNCTION"
         + (f"  [default: {default}]" if default else "  [default: the run's]"),
     )
 

@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 T = TypeVar("T")
 
 _HAND = 8
+"""Among so many members of the pool the options of a part are shared out evenly."""
 _CHANCE = st.integers(0, 199)
 """Where it is 0, a part is the simplest option instead of the pool's."""
 

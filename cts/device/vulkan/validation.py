@@ -28,11 +28,11 @@ ACCEPTED = {
         "the layer takes every integer product for one of unsigned numbers, whatever its types "
         "and its operands say; records are matched before by cts.program.vector_records"
     ),
-    "vkGetPhysicalDeviceCooperativeVectorPropertiesNV(): pProperties[": (
+    "].transpose (2779096485) is neither VK_TRUE nor VK_FALSE": (
         "the layer looks at the members of structures that the command is to fill, which hold "
-        "poison on purpose"
+        "poison (0xa5a5a5a5) on purpose"
     ),
-    "pInfo->pDstSize": (
+    "less than minimum size for row/col-major layout": (
         "one case gives a size that is too small, as the text of the command allows and its valid "
         "usage doesn't; it is policy"
     ),
