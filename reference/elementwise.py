@@ -256,6 +256,8 @@ class _Rounding:
         overflow = np.isinf(down) | np.isinf(up)
         undefined = undefined_in((self.operand, *self.others))
         plain = special is None and undefined is None and not overflow.any()
+        if component is Component.FLOAT64:  # less precise is legal, whatever the direction
+            plain = plain and np.array_equal(real.low, real.high)
         if plain and not zeros.any() and np.array_equal(down, up):
             bits = encode(np.where(real.zero, real.nearest, down), component)
             return Exact(component, bits, None, self._assumed)

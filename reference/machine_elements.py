@@ -86,7 +86,12 @@ class ElementSteps:
                 return _low(whole, target)
             case Conversion.U_TO_F | Conversion.S_TO_F:
                 signed = statement.by is Conversion.S_TO_F
-                numbers = _odd(decode_int(bits, source, signed).astype(object), target)
+                whole = decode_int(bits, source, signed).astype(object)
+                if target is Component.FLOAT64:  # as wide as the carrier: it is rounded here
+                    nearest = self.direction(target) is Rounding.NEAREST_EVEN
+                    numbers = (whole if nearest else _cut_number(whole)).astype(np.float64)
+                else:
+                    numbers = _odd_number(whole).astype(np.float64)
                 return self.to_float(numbers, target, statement.saturating)
             case Conversion.F:
                 keeps = target is Component.FLOAT16 and source in _FLOAT8
@@ -232,9 +237,9 @@ def _odd_number(exact: int) -> float:
     return float(kept << excess) * (-1 if exact < 0 else 1)
 
 
-def _odd(exact: Wholes, target: Component) -> Floats:
-    """Integers as binary64, ready to be rounded to ``target``."""
-    if target is Component.FLOAT64:
-        return exact.astype(np.float64)
-    found: Floats = _odd_number(exact).astype(np.float64)
-    return found
+@np.vectorize(otypes=[object])
+def _cut_number(exact: int) -> int:
+    """An integer without the bits that binary64 has no room for."""
+    excess = max(abs(exact).bit_length() - 53, 0)
+    kept = abs(exact) >> excess << excess
+    return -kept if exact < 0 else kept

@@ -76,6 +76,14 @@ class TestEveryLegalDevice:
         found = bench.run({"a": data.draw(recipes(source))}, behaviour)
         assert nothing_worse_than_quality(found, behaviour), found
 
+    @pytest.mark.parametrize("behaviour", BEHAVIOURS)
+    @pytest.mark.parametrize("source", [S64, Component.UINT64])
+    def test_cuts_long_integers(self, behaviour: Behaviour, source: Component) -> None:
+        """They don't fit the 53 bits that the device itself calculates with."""
+        bench = converted(source, F64, controls=RTZ64)
+        found = bench.run({"a": Recipe(Pattern.BITS, 0)}, behaviour)
+        assert nothing_worse_than_quality(found, behaviour), found
+
     @given(data=st.data())
     def test_computes(self, data: st.DataObject) -> None:
         component = data.draw(st.sampled_from((*IEEE, S8, U8, S32, S64)))
@@ -111,6 +119,7 @@ def converted(source: Component, target: Component, *, saturating=False, control
 
 
 RTE = (Control(Mode.TO_EVEN, 16), Control(Mode.TO_EVEN, 32))
+RTZ64 = (Control(Mode.TO_ZERO, 64),)
 SPECIALS = (Control(Mode.SPECIALS, 16), Control(Mode.SPECIALS, 32))
 PRESERVE = (Control(Mode.DENORM_PRESERVE, 16), Control(Mode.DENORM_PRESERVE, 32))
 FLUSH = (Control(Mode.DENORM_FLUSH, 16), Control(Mode.DENORM_FLUSH, 32))
@@ -176,6 +185,12 @@ VERDICTS = [
     (converted(S32, F16), 2049, code(2050.0, F16), "quality"),
     (converted(S32, F16), 2049, code(2052.0, F16), "required"),
     (converted(S64, F32), (1 << 40) + 1, code(2.0**40, F32), None),
+    # 2^54 + 3 has no double of its own. A double need only be as precise as a single.
+    (converted(S64, F64), (1 << 54) + 3, code(2.0**54 + 4, F64), None),
+    (converted(S64, F64), (1 << 54) + 3, code(2.0**54, F64), None),
+    (converted(S64, F64, controls=RTZ64), (1 << 54) + 3, code(2.0**54, F64), None),
+    (converted(S64, F64, controls=RTZ64), (1 << 54) + 3, code(2.0**54 + 4, F64), "policy"),
+    (converted(S64, F64, controls=RTZ64), (1 << 54) + 3, code(2.0**54 + 2.0**34, F64), "required"),
 ]
 
 
