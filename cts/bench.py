@@ -26,6 +26,10 @@ class Bench:
     wall: float = 0.0
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     own: list[float] = field(default_factory=list)
+    fresh: list[float] = field(default_factory=list)
+    """Seconds of each example that made one pipeline, the driver's time included."""
+    reused: list[float] = field(default_factory=list)
+    """The same of each example that made none."""
     skipped: int = 0
 
     def lines(self) -> Iterator[str]:
@@ -45,6 +49,10 @@ class Bench:
         yield f"{self.matrices / self.wall:,.0f} matrices a second, the driver's time included"
         own = sum(self.own)
         yield f"{self.matrices / own:,.0f} matrices a second without it"
+        for what, times in (("a pipeline of its own", self.fresh), ("a kept one", self.reused)):
+            if times:
+                rate = 60 / statistics.mean(times)
+                yield f"{rate:,.0f} examples a minute with {what} ({len(times)} examples)"
 
 
 def bench(
@@ -71,6 +79,9 @@ def bench(
         total.matrices += tally.matrices
         total.wall += result.duration
         total.own += tally.own.tolist()
+        for made, own, driver in zip(tally.made, tally.own, tally.driver, strict=True):
+            if made < 2:
+                (total.fresh if made else total.reused).append(own + driver)
         for part, value in tally.seconds.items():
             total.seconds[part] += value
         total.seconds["draw"] += result.duration - sum(tally.seconds.values())

@@ -76,13 +76,23 @@ class Tally:
     """Requests that the supervisor refused after too many hangs."""
     own: array[float] = field(default_factory=lambda: array("d"))
     """Seconds of each example outside the driver: from the end of the example before it."""
+    driver: array[float] = field(default_factory=lambda: array("d"))
+    """Seconds of each example in the driver."""
+    made: array[int] = field(default_factory=lambda: array("l"))
+    """Pipelines that the driver made for each example; the other dispatches reused one."""
+    pipelines: int = 0
+    """Pipelines that the driver made since the last example ended."""
     _last: tuple[float, float] = field(default_factory=lambda: (time.perf_counter(), 0.0))
 
     def example_done(self) -> None:
-        """Count an example and what it cost besides the driver's own work."""
-        now, driver = time.perf_counter(), self.seconds["pipeline"] + self.seconds["dispatch"]
-        self.own.append(now - self._last[0] - (driver - self._last[1]))
-        self._last = now, driver
+        """Count an example and what it cost, in the driver and outside of it."""
+        now, total = time.perf_counter(), self.seconds["pipeline"] + self.seconds["dispatch"]
+        driver = total - self._last[1]
+        self.own.append(now - self._last[0] - driver)
+        self.driver.append(driver)
+        self.made.append(self.pipelines)
+        self.pipelines = 0
+        self._last = now, total
         self.examples += 1
 
     @contextmanager
@@ -291,6 +301,7 @@ class Subject:
         inside = dict(reply.seconds)
         seconds = self.tally.seconds
         made = ("device", "module", "pipeline")
+        self.tally.pipelines += "pipeline" in inside
         seconds["pipeline"] += sum(inside.pop(phase, 0.0) for phase in made)
         dispatch = inside.pop("submit", 0.0) + inside.pop("fence", 0.0)
         seconds["dispatch"] += dispatch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -204,6 +205,16 @@ def test_bench_says_where_the_time_goes(coopcts: Command) -> None:
     for part in ("draw", "lower", "transport", "pipeline", "dispatch", "oracle", "compare"):
         assert any(line.startswith(part) for line in done.stdout.splitlines()), part
     assert "matrices a second" in done.stdout and "outside the driver (median)" in done.stdout
+    # The reference device makes no pipelines.
+    assert "a minute with a kept one" in done.stdout and "of its own" not in done.stdout
+
+
+def test_bench_tells_new_pipelines_from_kept_ones(coopcts: Command) -> None:
+    done = coopcts("bench", "cooperative_matrix.load_store.bits.float16", "--device", "lavapipe")
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"with a pipeline of its own \((\d+) examples\)", done.stdout)
+    # One module in the profile `smoke`; shrinking's simplest options can add one or two.
+    assert found and 1 <= int(found[1]) <= 4, done.stdout
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
