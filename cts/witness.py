@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cts import judge
 from cts.case import Case
@@ -22,9 +22,13 @@ from cts.device.results import result_name
 from cts.events import plain
 from cts.program.model import Load, MulAdd, Program
 from cts.program.recipe import Operand, Recipe
+from cts.program.types import Component
 from cts.program.vector_program import VectorProgram
 from cts.run import Found
 from cts.subject import Evidence
+
+if TYPE_CHECKING:
+    from reference.component import Bits
 
 SCHEMA = 1
 LARGEST = 64
@@ -195,11 +199,15 @@ def _from_evidence(evidence: Evidence, info: DeviceInfo, worst: Any) -> dict[str
         "program": listing(program),
         "grid": _grid(program),
         "record": "; ".join(record_text(name, info) for name in used),
-        "operands": [
-            _operand(name, operand, program, worst)
-            for name, operand in evidence.operands.items()
-            if isinstance(operand, Operand) and isinstance(program, Program)
-        ],
+        "operands": (
+            [
+                _operand(name, operand, program, worst)
+                for name, operand in evidence.operands.items()
+                if isinstance(operand, Operand)
+            ]
+            if isinstance(program, Program)
+            else _seen(program, evidence.inputs, worst)
+        ),
         "disassembly": disassemble(evidence.request.words) or "",
     }
 
@@ -237,20 +245,50 @@ def _operand(
     name: str, operand: Operand, program: Program, worst: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The operand's matrix of the worst element's tile, and what that element depends on."""
-    from reference.component import text
-
     kind = operand.type
     tile = min(int(worst.get("tile") or 0), operand.tiles - 1)
-    bits = judge.realised(operand)[tile][:LARGEST, :LARGEST].tolist()
-    digits = kind.component.bytes * 2
     return {
         "name": name,
         "recipe": f"{recipe_text(operand.recipe)} {kind.rows}x{kind.columns}",
-        "component": kind.component.label,
         "tile": tile,
-        "values": [[text(cell, kind.component) for cell in row] for row in bits],
-        "bits": [[f"{cell:0{digits}x}" for cell in row] for row in bits],
+        **_table(judge.realised(operand)[tile], kind.component),
         "focus": _focus(name, program, worst),
+    }
+
+
+def _seen(
+    program: VectorProgram, inputs: Mapping[str, bytes], worst: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """What the invocation with the worst component works with; nothing if it is none's."""
+    invocation = worst.get("invocation")
+    if invocation is None:
+        return []
+    from reference.vector_seen import seen_by
+
+    found = seen_by(program, inputs, invocation)
+    only = sum(it.product for it in found) == 1
+    focus = {"row": worst["column"], "column": None}
+    return [
+        {
+            "name": it.name,
+            "recipe": f"invocation {invocation}, " + "x".join(map(str, it.bits.shape)),
+            **_table(it.bits, it.component),
+            "focus": focus if only and it.product and worst["column"] < len(it.bits) else None,
+        }
+        for it in found
+    ]
+
+
+def _table(bits: Bits, component: Component) -> dict[str, Any]:
+    """Elements [rows, columns] as values and as bits, the first :data:`LARGEST` of either."""
+    from reference.component import text
+
+    cells = bits[:LARGEST, :LARGEST].tolist()
+    digits = component.bytes * 2
+    return {
+        "component": component.label,
+        "values": [[text(cell, component) for cell in row] for row in cells],
+        "bits": [[f"{cell:0{digits}x}" for cell in row] for row in cells],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,7 +11,7 @@ import numpy as np
 
 from cts.program.model import Buffer, MatrixType
 from reference.accept import Accept, Acceptance, Level, Verdict, verdict
-from reference.component import Bits, number, text
+from reference.component import Bits, Flags, Floats, number, text
 from reference.layout import Image, Region
 from reference.patterns import Hypothesis, recognise
 from reference.values import Scattered
@@ -112,13 +113,13 @@ class Stored:
                 "actual": shown,
                 "exact": _exact_text(accept, row, column),
                 "accepted": accepted,
-                "ratio": float(ratios[row, column]),
+                "ratio": wrong_ratio(float(ratios[row, column])),
             },
             "expected": accepted,
             "wrong": int(wrong.sum()),
             "elements": int(wrong.size),
             "tiles": [int(t) for t in np.flatnonzero(wrong.any(axis=(1, 2)))[:64]],
-            "errors": _error_map(tile, wrong[tile], ratios),
+            "errors": {"tile": tile, **error_map(wrong[tile], ratios)},
             "pattern": found,
             "explanation": _explanation(accept, row, column),
         }
@@ -140,11 +141,19 @@ def _explanation(accept: Accept, row: int, column: int) -> str:
     return ". ".join(part for part in parts if part)
 
 
-def _error_map(tile: int, wrong: Any, ratios: Any) -> dict[str, Any]:
-    shown = np.where(wrong, np.maximum(ratios, 1.0), np.minimum(ratios, 1.0))
+def wrong_ratio(ratio: float) -> float:
+    """The error / bound ratio of a wrong element for people; infinite where there is none, as for
+    integers, or where it says that nothing is wrong."""
+    return ratio if ratio > 0 else math.inf
+
+
+def error_map(wrong: Flags, ratios: Floats) -> dict[str, Any]:
+    """The ratios of elements [rows, columns] for people: those of wrong ones never below 1, those
+    of others never above."""
+    above = np.where(ratios > 0, np.maximum(ratios, 1.0), np.inf)
+    shown = np.where(wrong, above, np.minimum(ratios, 1.0))
     cut = shown[:MAP_LIMIT, :MAP_LIMIT]
     return {
-        "tile": tile,
         "rows": int(cut.shape[0]),
         "columns": int(cut.shape[1]),
         "ratios": [[float(f"{value:.4g}") for value in row] for row in cut.tolist()],

@@ -12,16 +12,20 @@ from numpy.typing import NDArray
 from cts.program.types import Buffer
 from reference.accept import Accept, Acceptance, Band, Level, Verdict, verdict
 from reference.component import Bits, bits_dtype, decode, number, text
-from reference.expectation import BandName, Judgement, Violation
+from reference.expectation import (
+    MAP_LIMIT,
+    BandName,
+    Judgement,
+    Violation,
+    error_map,
+    wrong_ratio,
+)
 
 _BANDS: dict[Level, BandName] = {
     Level.REQUIRED: "required",
     Level.POLICY: "policy",
     Level.QUALITY: "quality",
 }
-MAP_LIMIT = 64
-"""Error maps show at most so many invocations and components."""
-
 Image = NDArray[np.uint8]
 
 
@@ -83,26 +87,35 @@ class StoredVectors:
             "worst": {
                 "buffer": buffer,
                 "value": self.value,
-                "tile": tile,
+                "place": f"component {component} of {self.value} of {self.name(tile)}",
                 "invocation": None if self.lanes is None else int(self.lanes[tile]),
-                "row": component,
-                "column": 0,
+                "row": tile,
+                "column": component,
                 "actual_bits": bits,
                 "actual": text(element, kind),
                 "exact": exact,
                 "accepted": accepted,
-                "ratio": float(ratios[component]),
+                "ratio": wrong_ratio(float(ratios[component])),
             },
             "expected": accepted,
             "wrong": int(wrong.sum()),
             "elements": int(wrong.size),
             "invocations": self._wrong_lanes(wrong),
-            "errors": _map(wrong),
+            "errors": self._map(wrong, actual),
             "pattern": pattern,
             "explanation": accept.reason,
         }
         ratio = float(ratios[component])
         return Violation(_BANDS[outcome.level], "value", message, detail, ratio)
+
+    def _map(self, wrong: NDArray[np.bool_], actual: Bits) -> dict[str, Any]:
+        """The errors of the components: a row for each vector, which is an invocation's."""
+        cut = wrong[:MAP_LIMIT]
+        ratios = self.accept.part(slice(len(cut))).ratios(actual[: len(cut)])[..., 0]
+        found = error_map(cut, ratios)
+        if self.lanes is not None:
+            found |= {"down": "vector", "across": "component"}
+        return found
 
     def _wrong_lanes(self, wrong: NDArray[np.bool_]) -> list[int]:
         if self.lanes is None:
@@ -156,18 +169,6 @@ def _lane_pattern(lanes: NDArray[np.int64], rows: NDArray[np.bool_]) -> list[str
     if (wrong % 2 == wrong[0] % 2).all() and (right % 2 != wrong[0] % 2).all():
         return [f"all are of {'odd' if wrong[0] % 2 else 'even'} invocations"]
     return []
-
-
-def _map(wrong: NDArray[np.bool_]) -> dict[str, Any]:
-    """Which components are wrong: a row for each invocation."""
-    cut = wrong[:MAP_LIMIT, :MAP_LIMIT]
-    return {
-        "tile": 0,
-        "rows": int(cut.shape[0]),
-        "columns": int(cut.shape[1]),
-        "ratios": cut.astype(float).tolist(),
-        "wrong": np.argwhere(cut).tolist(),
-    }
 
 
 @dataclass(frozen=True)

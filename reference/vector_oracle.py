@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from cts.program.vector import (
     VectorStore,
     Weights,
 )
-from cts.program.vector_program import VectorProgram
+from cts.program.vector_program import VectorProgram, VectorStatement
 from reference.accept import EVERYTHING, ZERO, Accept, Acceptance
 from reference.component import Bits, Floats, bits_dtype, decode, is_subnormal
 from reference.layout import OutOfBounds
@@ -51,6 +51,22 @@ def evaluate_vectors(program: VectorProgram, inputs: Mapping[str, bytes]) -> Vec
     oracle = _Oracle(program, inputs)
     oracle.run()
     return oracle.expectations(inputs)
+
+
+def follow(
+    program: VectorProgram,
+    inputs: Mapping[str, bytes],
+    see: Callable[[Walk, VectorStatement], None],
+) -> None:
+    """Runs the program and calls ``see`` after each statement, with the walk as it stands: those
+    of a body before the statement that holds it. Raises what :func:`evaluate_vectors` does."""
+
+    class Followed(_Oracle):
+        def statement(self, it: VectorStatement) -> None:
+            super().statement(it)
+            see(self, it)
+
+    Followed(program, inputs).run()
 
 
 @dataclass

@@ -65,7 +65,8 @@ def show_ratio(value: float | None) -> str:
 
 
 def show_value(value: float | str | None) -> str:
-    """An element's value, short enough for a table cell: about four digits, its sign even at 0.
+    """An element's value, short enough for a table cell: about four digits, its sign even at 0;
+    whole numbers of 32 bits in full, since integers are wrong or right in each digit.
     ``value`` is a number or the text of one, as the result file has both."""
     if value is None:
         return ""
@@ -74,7 +75,7 @@ def show_value(value: float | str | None) -> str:
         number = float(text)
     except ValueError:
         return text
-    if number.is_integer() and abs(number) < 1e6:
+    if number.is_integer() and abs(number) < 2**32:
         return ("-" if math.copysign(1, number) < 0 else "") + str(abs(int(number)))
     return text if len(text) <= 7 else f"{number:.4g}"
 

@@ -14,9 +14,10 @@ Where the variable COOPCTS_LAUNCHER is set, its command starts the server of ``v
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,7 +79,7 @@ def open_device(spec: str, journal: Path | None = None, limits: Limits | None = 
     if driver is not None:
         return SupervisedDevice(*driver, folder, limits)
     if kind == "mutant" and rest:
-        from reference.mutants import wrap
+        from reference.mutants import names, wrap
 
         name, _, base = rest.partition("@")
         if base.startswith("mutant:"):
@@ -86,10 +87,12 @@ def open_device(spec: str, journal: Path | None = None, limits: Limits | None = 
         device = open_device(base or "reference", journal, limits)
         try:
             return wrap(name, device)
-        except (KeyError, ValueError) as error:
+        except KeyError:
             device.close()
-            text = error.args[0] if error.args else name
-            raise DeviceError(f"there is no mutant {name}: {text}.") from error
+            raise DeviceError(_unknown("mutant", name, names())) from None
+        except ValueError as error:
+            device.close()
+            raise DeviceError(f"there is no mutant {name} of this device: {error}.") from error
     raise DeviceError(f"there is no device {spec!r}: say {FORMS}.")
 
 
@@ -116,12 +119,20 @@ def _layer() -> Path:
 
 
 def _legal(name: str) -> Device:
-    from reference.legal import named
+    from reference.legal import LEGAL, named
 
     try:
         return named(name)
-    except KeyError as error:
-        raise DeviceError(f"there is no legal device {name}: {error.args[0]}.") from error
+    except KeyError:
+        raise DeviceError(_unknown("legal device", name, LEGAL)) from None
+
+
+def _unknown(kind: str, name: str, known: Collection[str]) -> str:
+    """A sentence with some of the names that could have been meant."""
+    near = difflib.get_close_matches(name, known, 5, 0.3) or sorted(known)[:5]
+    return (
+        f"there is no {kind} {name}: say {', '.join(near)} or one of {len(known) - len(near)} more."
+    )
 
 
 def resolve(spec: str, say: Callable[[str], None]) -> Resolved:

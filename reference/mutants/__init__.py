@@ -63,9 +63,6 @@ def names() -> tuple[str, ...]:
 
 
 def wrap(name: str, device: Device) -> Device:
-    """``device`` with the fault called ``name``; KeyError with what to say where there is none."""
-    try:
-        mutant = MUTANTS[name]
-    except KeyError:
-        raise KeyError(f"known mutants are {', '.join(MUTANTS)}") from None
-    return mutant.wrap(device)
+    """``device`` with the fault called ``name``; KeyError where there is none, ValueError for a
+    device that it can't be planted in."""
+    return MUTANTS[name].wrap(device)

@@ -169,9 +169,10 @@ def _record(text: str) -> str:
 
 
 def _worst(worst: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    place = [
-        f"{name} {worst[name]}" for name in ("row", "column", "tile") if worst[name] is not None
-    ]
+    place = [worst["place"]] if worst["place"] else []
+    if not place:
+        numbers = ("row", "column", "tile")
+        place = [f"{name} {worst[name]}" for name in numbers if worst[name] is not None]
     place += [f"buffer {worst['buffer']}"] if worst["buffer"] else []
     rows = [("Element", ", ".join(place), "")] if place else []
     component = f" {worst['component']}" if worst["component"] else ""
@@ -181,7 +182,7 @@ def _worst(worst: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         rows.append(("Got", worst["actual_bits"], component))
     if worst["accepted"]:
         rows.append(("Accepted", worst["accepted"], ""))
-    if worst["exact"] is not None:
+    if worst["exact"] not in (None, ""):
         rows.append(("Exact", _full(worst["exact"]), ""))
     if worst["ratio"] is not None:
         rows.append(("Error / bound", show_ratio(ratio(worst["ratio"])), ""))

@@ -67,7 +67,9 @@ def heat_map(
 ) -> HeatMap | None:
     """The map of ``errors`` (a finding's member of that name) with the worst element ringed;
     None where there is nothing to draw."""
-    rows = [[ratio(value) for value in row] for row in errors["ratios"]] if errors else []
+    if errors is None:
+        return None
+    rows = [[ratio(value) for value in row] for row in errors["ratios"]]
     columns = max((len(row) for row in rows), default=0)
     if not columns:
         return None
@@ -77,8 +79,8 @@ def heat_map(
             cells.setdefault(bucket(value), []).append((r, c))
     seen = Counter({name: len(places) for name, places in cells.items()})
     outside = sum(seen[name] for name in ("h-3", "h-4", "h-5", "h-inf"))
-    tile = errors["tile"] if errors else None
-    text = f"Error / bound, {len(rows)} {TIMES} {columns} elements"
+    tile, down, across = (errors[name] for name in ("tile", "down", "across"))
+    text = f"Error / bound, {plural(len(rows), down)} {TIMES} {plural(columns, across)}"
     text += f" of tile {tile}" if tile is not None else ""
     text += f": {plural(outside, 'element')} outside"
     parts = [_cells(name, cells[name]) for name, _ in BUCKETS if name in cells]
@@ -88,7 +90,7 @@ def heat_map(
     place = _place(worst, tile, rows)
     if place is not None:
         r, c = place
-        text += f"; the worst in row {r}, column {c}"
+        text += f"; the worst in {down} {r}, {across} {c}"
         parts.append(f'<rect class="h-ring" x="{c}" y="{r}" width="1" height="1"/>')
     legend = tuple((name, label, seen[name]) for name, label in BUCKETS if seen[name])
     return HeatMap(_svg(parts, len(rows), columns, text), legend, text + ".")

@@ -103,8 +103,18 @@ def test_the_reference_device_needs_no_driver() -> None:
 
 
 def test_an_unknown_mutant_is_one_sentence() -> None:
-    with pytest.raises(DeviceError, match="there is no mutant nonsense"):
+    with pytest.raises(DeviceError, match="there is no mutant nonsense: say") as caught:
         select.open_device("mutant:nonsense")
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("meant", "near"),
+    [("mutant:branch_taken_by_every", "branch_taken_by_all"), ("legal:fused_25_bit", "fused_25")],
+)
+def test_a_name_that_is_nearly_right_is_answered_with_the_right_one(meant: str, near: str) -> None:
+    with pytest.raises(DeviceError, match=f": say {near}"):
+        select.open_device(meant)
 
 
 def test_a_mutant_of_a_mutant_is_refused() -> None:

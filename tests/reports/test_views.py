@@ -41,7 +41,14 @@ def test_ratios_fall_into_buckets(value: float | None, name: str) -> None:
 
 
 def errors(ratios: list[list[Any]], tile: int | None = 0) -> dict[str, Any]:
-    return {"tile": tile, "rows": len(ratios), "columns": len(ratios[0]), "ratios": ratios}
+    return {
+        "tile": tile,
+        "down": "row",
+        "across": "column",
+        "rows": len(ratios),
+        "columns": len(ratios[0]),
+        "ratios": ratios,
+    }
 
 
 def test_every_element_is_drawn_once_where_it_is() -> None:
@@ -93,8 +100,8 @@ def test_maps_of_every_size_are_well_formed_and_small(size: int) -> None:
 
 def test_there_is_no_map_of_nothing() -> None:
     assert heat_map(None) is None
-    assert heat_map({"tile": 0, "rows": 0, "columns": 0, "ratios": []}) is None
-    assert heat_map({"tile": 0, "rows": 1, "columns": 0, "ratios": [[]]}) is None
+    assert heat_map(errors([[]])) is None
+    assert heat_map(errors([[]]) | {"ratios": []}) is None
 
 
 # --- findings ---------------------------------------------------------------------------------
