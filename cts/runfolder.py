@@ -23,6 +23,7 @@ _OWN = (
     "junit.xml",
     "summary.md",
     "pytest.log",
+    "troubles.log",
 )
 
 

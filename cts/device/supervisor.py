@@ -22,6 +22,7 @@ from cts.device.launcher import Launcher
 from cts.device.process import Gone, Limits, ServerProcess, Stuck
 from cts.device.protocol import Describe, DeviceInfo, Reply, Request
 from cts.device.results import DEVICE_LOST, OUT_OF_MEMORY, TIMEOUT, result_name
+from cts.device.troubles import Troubles
 from cts.device.wire import decode_info, decode_reply, encode_request
 from cts.findings import DeviceLost, DriverCrash, DriverHang, Finding, UnexpectedResult
 
@@ -32,6 +33,8 @@ KEPT_OUTCOMES = 4096
 RESTART_TRIES = 4
 RESTART_PAUSE = 1.0
 """Seconds between tries to start again: a GPU that was reset needs a moment."""
+_BEFORE_USE = ("instance", "device")
+"""Phases in which the process has asked nothing of its device yet."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ class SupervisedDevice:
         folder = Path(self._temporary.name) if self._temporary else journal
         assert folder is not None
         self._journal = Journal(folder, durable)
+        self._troubles = Troubles(folder.parent if journal else folder, folder.name)
         self._process: ServerProcess | None = None
         self._info: DeviceInfo | None = None
         self._outcomes: OrderedDict[str, Bad] = OrderedDict()
@@ -182,13 +186,16 @@ class SupervisedDevice:
         """Run once; once more in a fresh process where the driver may not be to blame.
 
         A machine that stood still, or that had no memory left, looks like a driver that hangs,
-        dies or has no memory. What doesn't come again is no finding but noted.
+        dies or has no memory; and a device can be lost to what another process of the run does
+        with it. What doesn't come again is no finding but noted.
         """
         first = self._run(sent)
-        if isinstance(first, Reply) or not first.doubtful:
+        if isinstance(first, Reply) or not (first.doubtful or first.kind is DeviceLost):
             return first
         second = self._run(sent)
         if isinstance(second, Reply):
+            if not first.doubtful and not self._troubles.elsewhere():
+                return first  # so it takes the requests before it
             self.recovered.append(f"{first.message}, but not when request {sent.name} ran again")
         return second
 
@@ -215,13 +222,16 @@ class SupervisedDevice:
             return self._ruined(_hang(reply.phase, self._limits.fence, detail))
         if reply.result == DEVICE_LOST:
             message = f"the device was lost in phase {reply.phase}"
-            return self._ruined(Bad(DeviceLost, message, detail))
+            unused = reply.phase in _BEFORE_USE
+            return self._ruined(Bad(DeviceLost, message, detail, doubtful=unused))
         message = f"phase {reply.phase} ended with {result_name(reply.result)}"
         if reply.result in OUT_OF_MEMORY:
             return self._ruined(Bad(UnexpectedResult, message, detail, doubtful=True))
         return Bad(UnexpectedResult, message, detail)
 
     def _ruined(self, bad: Bad) -> Bad:
+        if bad.kind in (DriverHang, DeviceLost):
+            self._troubles.add()
         self._drop()
         return bad
 

@@ -16,7 +16,9 @@ from cts.device.framing import ProtocolError
 from cts.device.journal import read_journal
 from cts.device.launcher import Launcher, local
 from cts.device.protocol import Query, Reply
+from cts.device.results import DEVICE_LOST
 from cts.device.supervisor import SupervisedDevice
+from cts.device.troubles import MEMORY
 from cts.findings import DeviceLost, DriverCrash, DriverHang, Finding, UnexpectedResult
 from tests.device.servers import CODE, HANG, bad_device, limits
 from tests.device.servers import request as dispatch
@@ -166,6 +168,49 @@ def test_what_a_machine_in_trouble_does_is_tried_again(
     assert device.starts == 2
     (note,) = device.recovered
     assert "but not when request" in note
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[tuple[SupervisedDevice, SupervisedDevice]]:
+    """Two of the devices of one run."""
+    made = [bad_device(tmp_path / f"journal-{name}") for name in "ab"]
+    yield made[0], made[1]
+    for device in made:
+        device.close()
+
+
+Pair = tuple[SupervisedDevice, SupervisedDevice]
+LOST = f"once:{DEVICE_LOST}"
+
+
+def test_a_device_that_is_lost_once_is_a_finding(pair: Pair) -> None:
+    device, other = pair
+    device.execute(dispatch(LOST, 1, 1))
+    finding_of(other, "segfault")  # ends a process, but resets no device
+    assert type(finding_of(device, LOST)) is DeviceLost
+    assert device.recovered == []
+
+
+def test_a_device_that_is_lost_to_another_process_is_tried_again(pair: Pair) -> None:
+    device, other = pair
+    device.execute(dispatch(LOST, 1, 1))
+    finding_of(other, f"result:{DEVICE_LOST}")
+    assert device.execute(dispatch(LOST)).buffers == (b"cba",)
+    (note,) = device.recovered
+    assert "the device was lost in phase fence, but not when request" in note
+
+
+def test_what_loses_the_device_each_time_is_found_whatever_others_do(pair: Pair) -> None:
+    device, other = pair
+    for one in (other, device, other):
+        assert type(finding_of(one, f"result:{DEVICE_LOST}")) is DeviceLost
+
+
+def test_trouble_of_long_ago_excuses_nothing(pair: Pair, tmp_path: Path) -> None:
+    device, _ = pair
+    (tmp_path / "troubles.log").write_text(f"{time.time() - MEMORY - 1:.3f} journal-b\n")
+    device.execute(dispatch(LOST, 1, 1))
+    assert type(finding_of(device, LOST)) is DeviceLost
 
 
 def test_a_fault_can_be_reproduced_in_a_fresh_process(device: SupervisedDevice) -> None:
