@@ -67,7 +67,6 @@ def _sight(query: str, line: str) -> tuple[str, Target]:
 
 MUTANTS: Mapping[str, Target] = {name: _target(line) for name, line in CASES.items()}
 
-
 SIGHTS: Mapping[str, tuple[str, Target]] = {
     query: _sight(query, line) for query, line in FAULTS.items()
 }

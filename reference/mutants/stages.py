@@ -187,7 +187,5 @@ MUTANTS = (
     _planted("callable_first_bias", Stage.CALLABLE, FirstBias),
 )
 
-WITHOUT_VECTORS = (
-    Mutant("vertex_last_lost", CLASS, (LastLost.__doc__ or "").strip(), _AnyVertex),
-)
+WITHOUT_VECTORS = (Mutant("vertex_last_lost", CLASS, (LastLost.__doc__ or "").strip(), _AnyVertex),)
 """Faults of a stage itself, which no case may count against cooperative vectors."""
