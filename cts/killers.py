@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from cts.case import Case, matches
 from cts.kill_table import CASES
+from cts.kill_table_rest import FAULTS
 from cts.outcome import Outcome, worse
 from reference.mutants.base import Mutant
 
@@ -59,12 +60,27 @@ def _target(line: str) -> Target:
     return Target(tuple(f"cooperative_{query}" for query in queries.split()), least)
 
 
+def _sight(query: str, line: str) -> tuple[str, Target]:
+    level, colon, name = line.rpartition(": ")
+    return name, _target(f"{level}{colon}{query}")
+
+
 MUTANTS: Mapping[str, Target] = {name: _target(line) for name, line in CASES.items()}
+
+SIGHTS: Mapping[str, tuple[str, Target]] = {
+    query: _sight(query, line) for query, line in FAULTS.items()
+}
+"""By query: the name of a fault, and where to look for it, for the rest of the declarations."""
 
 
 def target(mutant: Mutant) -> Target:
     """Where to look for a fault. KeyError for one that has no line in the table."""
     return MUTANTS[mutant.name]
+
+
+def declarations(aim: Target, cases: Sequence[Case]) -> frozenset[str]:
+    """The ids of the declarations whose cases a target selects."""
+    return frozenset(case.declaration.id for case in aim.select(cases))
 
 
 def sample(mutants: Iterable[Mutant], share: int) -> list[Mutant]:

@@ -17,7 +17,7 @@ from multiprocessing import get_context
 from typing import Any, TypeVar
 
 from cts.case import Case
-from cts.killers import target
+from cts.killers import Target, target
 from cts.opening import open_device
 from cts.outcome import Outcome
 from cts.profiles import Profile
@@ -71,17 +71,23 @@ class Trial:
 
 
 def try_mutant(
-    name: str, against: str, profile: Profile, seed: int, cases: Sequence[Case], every: bool = False
+    name: str,
+    against: str,
+    profile: Profile,
+    seed: int,
+    cases: Sequence[Case],
+    every: bool = False,
+    aim: Target | None = None,
 ) -> Trial:
     """Run the cases that could see the fault called ``name``, planted in the device ``against``,
-    until one does; with ``every`` run them all.
+    until one does; with ``every`` run them all. ``aim`` says which, if not the kill table.
 
     KeyError for a mutant that doesn't exist; DeviceError where there is no such device.
     """
     from reference.mutants import MUTANTS
 
     mutant = MUTANTS[name]
-    aim = target(mutant)
+    aim = aim or target(mutant)
     brief = dataclasses.replace(profile, shrink=False, target=False)
     trial = Trial(name, mutant.fault_class, " ".join(mutant.doc.split()), reason=aim.alive)
     device = open_device(f"mutant:{name}@{against}")

@@ -111,7 +111,7 @@ class Machine(Matrix2Steps, ElementSteps, FlowSteps, TensorSteps, ArraySteps):
                 case Stamp():
                     self.values[statement.result] = self.stamp(statement)
                 case Rebuild():
-                    self.values[statement.result] = self.values[statement.value]
+                    self.values[statement.result] = self.rebuild(statement)
                 case Reduce():
                     self.values[statement.result] = self.reduce(statement)
                 case ConvertUse():
@@ -264,6 +264,10 @@ class Machine(Matrix2Steps, ElementSteps, FlowSteps, TensorSteps, ArraySteps):
         bits = encode_int(codes >> np.uint64(statement.shift), matrix.component)
         shape = (self.tiles(matrix), matrix.rows, matrix.columns)
         return np.broadcast_to(bits.reshape(shape[1:]), shape)
+
+    def rebuild(self, statement: Rebuild) -> Bits:
+        """A matrix copied component by component."""
+        return self.values[statement.value]
 
     def store(self, statement: Store) -> None:
         """Writes a matrix."""

@@ -28,6 +28,7 @@ from reference.mutants import (
     trouble_shapes,
     values,
     vector,
+    vector_shapes,
     vector_values,
 )
 from reference.mutants.base import Mutant
@@ -51,8 +52,10 @@ _ALL: tuple[Mutant, ...] = (
     *maintenance1.MUTANTS,
     *tensor.MUTANTS,
     *stages.MUTANTS,
+    *stages.WITHOUT_VECTORS,
     *vector.MUTANTS,
     *vector_values.MUTANTS,
+    *vector_shapes.MUTANTS,
 )
 MUTANTS: dict[str, Mutant] = {mutant.name: mutant for mutant in _ALL}
 

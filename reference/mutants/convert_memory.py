@@ -125,6 +125,20 @@ class StrideIgnored(Converter):
         super().write(memory, side, bits)
 
 
+class TightRefused(Converter):
+    """A stride that is equal to the line gives VK_ERROR_UNKNOWN."""
+
+    def convert(
+        self, memory: NDArray[np.uint8], conversion: Conversion, host: bool, number: int
+    ) -> tuple[int, int]:
+        shape = conversion.rows, conversion.columns
+        for side in (conversion.source, conversion.destination):
+            layout, component = MatrixLayout(side.layout), Component(side.component)
+            if not layout.optimal and side.stride == line_bytes(*shape, component, layout):
+                return -13, 0
+        return super().convert(memory, conversion, host, number)
+
+
 class PaddingOverwritten(Converter):
     """The padding of a strided destination is zeroed."""
 
@@ -253,6 +267,7 @@ MUTANTS = (
     converter_mutant("convert_column_as_row", ColumnAsRow),
     converter_mutant("convert_both_sides_transposed", BothSidesTransposed),
     converter_mutant("convert_stride_ignored", StrideIgnored),
+    converter_mutant("convert_tight_refused", TightRefused),
     converter_mutant("convert_padding_overwritten", PaddingOverwritten),
     converter_mutant("convert_guard_written", GuardWritten),
     converter_mutant("convert_last_row_dropped", LastRowDropped),

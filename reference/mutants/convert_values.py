@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
-from cts.device.protocol import Conversion
+from cts.device.protocol import Conversion, Convert, DeviceInfo, Query, Reply
 from cts.program.model import Component
+from cts.program.records import VECTOR
+from reference import vector_info
 from reference.component import (
     Bits,
     Rounding,
@@ -17,7 +21,9 @@ from reference.component import (
     magnitude_code,
 )
 from reference.convert import rounded_bits
+from reference.device import query
 from reference.device_convert import Converter
+from reference.mutants.base import Executor, Fault, Mutant
 from reference.mutants.converter import converter_mutant
 
 
@@ -154,7 +160,45 @@ class OddElementsTruncated(_Values):
         return np.where(np.arange(right.shape[1]) % 2, cut, right)
 
 
+_WORDS = {**vector_info.RECORDS[-1], "matrixInterpretation": int(Component.SINT16)}
+"""A combination of a matrix type that no other device has."""
+
+
+class _HighBytes(Converter):
+    """Keeps the high byte of 16-bit integers."""
+
+    def change(
+        self, bits: Bits, source: Component, destination: Component, conversion: Conversion
+    ) -> Bits:
+        right = super().change(bits, source, destination, conversion)
+        return right & np.uint16(0xFF00) if source is Component.SINT16 else right
+
+
+class WordsCut(Fault):
+    """Matrices of 16-bit integers are listed, too, and lose their low bytes where one is
+    converted."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        super().__init__(mutant)
+        self._wrong = _HighBytes({*vector_info.MATRICES, Component.SINT16})
+        self._listed = (*vector_info.RECORDS, _WORDS)
+
+    def info(self, info: DeviceInfo) -> DeviceInfo:
+        return dataclasses.replace(info, records={**info.records, VECTOR: self._listed})
+
+    def query(self, request: Query, execute: Executor) -> Reply:
+        if request.command != VECTOR:
+            return execute(request)
+        return query(request, self._listed)
+
+    def convert(self, request: Convert, execute: Executor) -> Reply:
+        if any(it.source.component == Component.SINT16 for it in request.conversions):
+            return self._wrong.run(request)
+        return execute(request)
+
+
 MUTANTS = (
+    Mutant("convert_words_cut", "conversion", (WordsCut.__doc__ or "").strip(), WordsCut),
     converter_mutant("convert_double_rounding", DoubleRounding),
     converter_mutant("convert_subnormals_flushed", SubnormalsFlushed),
     converter_mutant("convert_nan_lost", NanLost),

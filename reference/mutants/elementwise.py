@@ -150,6 +150,17 @@ class SignExtended(Machine):
         return super().convert_elements(statement)
 
 
+class SignOfType(Machine):
+    """Integers are converted as signed as their types are, whatever the instruction says."""
+
+    def convert_elements(self, statement: Convert) -> Bits:
+        signed = self.types[statement.value].component.is_signed
+        for pair in ((Conversion.U, Conversion.S), (Conversion.U_TO_F, Conversion.S_TO_F)):
+            if statement.by in pair:
+                statement = dataclasses.replace(statement, by=pair[signed])
+        return super().convert_elements(statement)
+
+
 class ByHalf(Source):
     """float32 becomes bfloat16 by way of float16."""
 
@@ -301,6 +312,7 @@ MUTANTS = (
     machine_mutant("convert_to_integer_nearest", CONVERSION, Nearest),
     machine_mutant("convert_negative_bytes_unsigned", CONVERSION, NegativeBytes),
     machine_mutant("convert_unsigned_sign_extended", CONVERSION, SignExtended),
+    machine_mutant("convert_sign_of_type", CONVERSION, SignOfType),
     machine_mutant("convert_bfloat16_by_way_of_float16", CONVERSION, ByHalf),
     machine_mutant("bitcast_negative_keeps_16_bits", CONVERSION, Keeps16),
     machine_mutant("scale_first_eight_columns", ARITHMETIC, EightColumns),

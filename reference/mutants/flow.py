@@ -207,6 +207,20 @@ class StaleOther(Remembering):
         return fresh
 
 
+class ReuseStale(Remembering):
+    """Where memory is used for a second exchange, loads see what the first one left there."""
+
+    used: tuple[str, ...] = ()
+
+    def store(self, statement: Store) -> None:
+        super().store(statement)
+        self.used += (statement.address.buffer,)
+
+    def stale(self, statement: Load) -> bool:
+        address = statement.address
+        return address.turn > 0 and self.used.count(address.buffer) > 1
+
+
 class AccessesIgnored(Remembering):
     """MakePointerAvailable and MakePointerVisible do nothing."""
 
@@ -350,6 +364,7 @@ MUTANTS = (
     machine_mutant("loop_last_is_first", HAZARDS, LastAccumulators),
     machine_mutant("load_after_store_stale", HAZARDS, StaleOwn),
     machine_mutant("exchange_stale_in_odd_rows", SYNCHRONISATION, StaleOther),
+    machine_mutant("second_exchange_stale", SYNCHRONISATION, ReuseStale),
     machine_mutant("make_available_ignored", SYNCHRONISATION, AccessesIgnored),
     machine_mutant("specialised_layout_default", FLOW, DefaultLayout),
     machine_mutant("specialised_sizes_lose_row", FLOW, DefaultRows),

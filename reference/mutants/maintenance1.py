@@ -1,4 +1,5 @@
-"""Faults of VK_EXT_cooperative_matrix_maintenance1: its query, and pipelines with what it lists."""
+"""Faults of VK_EXT_cooperative_matrix_maintenance1: its query, and pipelines with what it lists or
+what is listed of flexible dimensions."""
 
 from __future__ import annotations
 
@@ -216,6 +217,24 @@ class UnusableVarying(Refused):
         return program.grid.varying
 
 
+class UnusableFlexible(Refused):
+    """One granularity of flexible dimensions is too little for a pipeline of 16-bit integers."""
+
+    def refuses(self, program: Program) -> bool:
+        return any(
+            a.component is Component.SINT16 and (result.rows, result.columns) == (8, 8)
+            for a, _, result in _products(program)
+        )
+
+
+class UnusableWorkgroup(Refused):
+    """No pipeline is made with products of workgroup scope in workgroups of 256 invocations."""
+
+    def refuses(self, program: Program) -> bool:
+        scopes = [result.scope for _, _, result in _products(program)]
+        return program.grid.local_size == 256 and Scope.WORKGROUP in scopes
+
+
 class CoordinatesSwapped(Machine):
     """OpCooperativeMatrixGetCoordinateEXT gives (column, row)."""
 
@@ -248,8 +267,8 @@ class CoordinatesOfAccumulator(Machine):
         return self.function(statement.function, statement.type.component, where, source, [])
 
 
-def _mutant(name: str, fault: type[Fault]) -> Mutant:
-    return Mutant(f"properties2_{name}", QUERIES, (fault.__doc__ or "").strip(), fault)
+def _mutant(name: str, fault: type[Fault], command: str = "properties2") -> Mutant:
+    return Mutant(f"{command}_{name}", QUERIES, (fault.__doc__ or "").strip(), fault)
 
 
 COORDINATES = "use conversion, matrix2"
@@ -267,6 +286,8 @@ MUTANTS: tuple[Mutant, ...] = (
     _mutant("unusable_record", UnusableRecord),
     _mutant("unusable_multiple", UnusableMultiple),
     _mutant("unusable_varying", UnusableVarying),
+    _mutant("unusable_granularity", UnusableFlexible, "flexible"),
+    _mutant("unusable_workgroup", UnusableWorkgroup, "flexible"),
     machine_mutant("coordinates_swapped", COORDINATES, CoordinatesSwapped),
     machine_mutant("coordinates_of_block", COORDINATES, CoordinatesOfBlock),
     machine_mutant("coordinates_of_accumulator", COORDINATES, CoordinatesOfAccumulator),

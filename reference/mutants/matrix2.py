@@ -8,7 +8,7 @@ import numpy as np
 
 from cts.program.expression import Operator
 from cts.program.matrix2 import ConvertUse, PerElement, Reduce, Reduction
-from cts.program.model import Component, MulAdd, Scope, Use
+from cts.program.model import Component, MulAdd, Scope, Store, Use
 from reference.component import Bits, decode, encode, rounded
 from reference.machine import Machine
 from reference.mutants.base import Mutant, machine_mutant
@@ -268,6 +268,21 @@ class WorkgroupHalf(Machine):
         return result
 
 
+class UpperHalfStored(Machine):
+    """Of a matrix at workgroup scope only the upper half is stored."""
+
+    def store(self, statement: Store) -> None:
+        matrix = self.types[statement.value]
+        where = self.region(matrix, statement.address)
+        image = self.images[statement.address.buffer]
+        before = where.read(image)
+        super().store(statement)
+        if matrix.scope is Scope.WORKGROUP:
+            after, half = where.read(image), matrix.rows // 2
+            after[:, half:] = before[:, half:]
+            where.write(image, after)
+
+
 class LastBlockOfColumns(Machine):
     """Products of more than two blocks of 8 columns lose C in the last block."""
 
@@ -307,5 +322,6 @@ MUTANTS: tuple[Mutant, ...] = (
     machine_mutant("per_element_matrix_of_neighbour", MATRIX2, MatrixOfNeighbour),
     machine_mutant("per_element_called_twice", MATRIX2, CallsAddUp),
     machine_mutant("workgroup_lower_half", SHAPE, WorkgroupHalf),
+    machine_mutant("workgroup_upper_half_stored", SHAPE, UpperHalfStored),
     machine_mutant("flexible_last_block", SHAPE, LastBlockOfColumns),
 )

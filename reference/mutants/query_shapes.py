@@ -197,6 +197,14 @@ class SizeZero(_Records):
             record["KSize"] = 0
 
 
+class NoWrapping(_Records):
+    """Products of signed bytes are listed as saturating only."""
+
+    def changed(self, record: dict[str, int]) -> None:
+        if record["AType"] == Component.SINT8:
+            record["saturatingAccumulation"] = 1
+
+
 class OddGranularity(_Records):
     """A granularity of 12 instead of 16."""
 
@@ -287,6 +295,15 @@ class NoBrainFloat(Fault):
         return dataclasses.replace(info, features=frozenset(left))
 
 
+class NoBytes(Fault):
+    """Combinations of vectors of bytes are listed, but shaders can't have bytes."""
+
+    def info(self, info: DeviceInfo) -> DeviceInfo:
+        """Without the feature."""
+        left = {name for name in info.features if not name.endswith(".shaderInt8")}
+        return dataclasses.replace(info, features=frozenset(left))
+
+
 class NoMainFeature(Fault):
     """The extension is listed, but its feature isn't supported."""
 
@@ -314,6 +331,7 @@ MUTANTS = (
     _mutant("unknown_component_type", UnknownType),
     _mutant("scope_of_device", ScopeDevice),
     _mutant("size_of_zero", SizeZero),
+    _mutant("wrapping_forms_missing", NoWrapping),
     _mutant("granularity_of_12", OddGranularity),
     _mutant("no_powers_of_two", OddSizes),
     _mutant("packed_matrix_interpretation", PackedMatrix),
@@ -324,5 +342,6 @@ MUTANTS = (
     _mutant("too_much_memory_reserved", MuchReserved),
     _mutant("vectors_of_100_components", FewComponents),
     _mutant("bfloat16_without_feature", NoBrainFloat),
+    _mutant("vectors_of_bytes_without_feature", NoBytes),
     _mutant("vectors_without_feature", NoMainFeature),
 )

@@ -7,13 +7,12 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from cts.device.protocol import Dispatch, Reply
 from cts.program.types import Buffer, Component, Storage
 from cts.program.vector import Index, MatrixMul, Place, ReduceSum, Stage, VectorStore
 from cts.program.vector_program import Helpers, VectorProgram
 from reference.component import Bits, Rounding, decode, encode
 from reference.exact import sum_products
-from reference.mutants.base import Executor, Mutant
+from reference.mutants.base import Mutant
 from reference.mutants.vector import (
     BranchTakenByAll,
     ExitIgnored,
@@ -141,6 +140,23 @@ class FirstBias(OneBiasForAll):
     """Callable shaders add the bias of the first invocation."""
 
 
+class LastLost(VectorMachine):
+    """Vertex shaders aren't run for the last vertex."""
+
+    def write(self, buffer: Buffer, positions: Positions, bits: Bits, component: Component) -> None:
+        run = self.lanes != self.program.grid.invocations - 1
+        super().write(buffer, positions[run], bits[run], component)
+
+
+class _AnyVertex(WrongVectors):
+    """The fault shows without cooperative vectors, too."""
+
+    machine = LastLost
+
+    def concerns(self, program: VectorProgram) -> bool:
+        return program.stage is Stage.VERTEX
+
+
 def _planted(name: str, stage: Stage, wrong: type[VectorMachine]) -> Mutant:
     """A mutant whose programs in ``stage``, and no others, are run by ``wrong``; its docstring
     says what is wrong."""
@@ -148,11 +164,8 @@ def _planted(name: str, stage: Stage, wrong: type[VectorMachine]) -> Mutant:
     class Planted(WrongVectors):
         machine = wrong
 
-        def dispatch(self, request: Dispatch, execute: Executor) -> Reply:
-            program = request.program
-            if isinstance(program, VectorProgram) and program.stage is stage:
-                return super().dispatch(request, execute)
-            return execute(request)
+        def concerns(self, program: VectorProgram) -> bool:
+            return program.stage is stage and super().concerns(program)
 
     return Mutant(name, CLASS, (wrong.__doc__ or "").strip(), Planted)
 
@@ -173,3 +186,6 @@ MUTANTS = (
     _planted("intersection_last_row_zero", Stage.INTERSECTION, LastRowZero),
     _planted("callable_first_bias", Stage.CALLABLE, FirstBias),
 )
+
+WITHOUT_VECTORS = (Mutant("vertex_last_lost", CLASS, (LastLost.__doc__ or "").strip(), _AnyVertex),)
+"""Faults of a stage itself, which no case may count against cooperative vectors."""

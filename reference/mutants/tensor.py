@@ -13,12 +13,13 @@ from cts.program.tensor import (
     Decode,
     Slice,
     Strides,
+    Tensor,
     TensorLayout,
     TensorLoad,
     TensorStore,
     TensorView,
 )
-from cts.program.types import Component, Use
+from cts.program.types import Component, Scope, Storage, Use
 from reference.component import Bits
 from reference.layout import Image
 from reference.machine import Machine
@@ -180,6 +181,15 @@ class ClippedIsZero(Machine):
         return result
 
 
+class PhysicalStart(Machine):
+    """Tensors behind a physical address begin there, whatever their offset."""
+
+    def starts(self, tensor: Tensor, scope: Scope) -> Starts:
+        if self.program.buffer(tensor.buffer).storage is Storage.PHYSICAL_STORAGE_BUFFER:
+            tensor = dataclasses.replace(tensor, offset=0)
+        return super().starts(tensor, scope)
+
+
 class SecondTileFirst(Machine):
     """Stores through a layout all go to the first tile's tensor where that is far enough away."""
 
@@ -283,6 +293,7 @@ MUTANTS: tuple[Mutant, ...] = (
     machine_mutant("tensor_permutation_inverted", TENSOR, PermutationInverted),
     machine_mutant("tensor_permutation_ignored", TENSOR, PermutationIgnored),
     machine_mutant("tensor_clipped_is_zero", TENSOR, ClippedIsZero),
+    machine_mutant("tensor_physical_offset_ignored", ADDRESSING, PhysicalStart),
     machine_mutant("tensor_store_on_first_tile", ADDRESSING, SecondTileFirst),
     machine_mutant("block_neighbour_decoded", TENSOR, HighNibbleFirst),
     machine_mutant("block_coordinate_of_element", TENSOR, BlockCoordinateOfElement),

@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 
 from cts.device.protocol import Dispatch, Reply
-from cts.program.model import Component, Form, Length, Load, Splat, Stamp, Store
+from cts.program.model import Component, Form, Length, Load, Rebuild, Splat, Stamp, Store
 from reference.component import Bits, decode, encode, float_format, is_nan, is_subnormal
-from reference.evaluate import length_region
+from reference.evaluate import invocations, length_region
 from reference.layout import region
 from reference.machine import Machine
 from reference.mutants.base import Executor, Fault, Mutant, has_program, machine_mutant
@@ -94,6 +94,18 @@ class NeighbourInserted(Machine):
         return bits
 
 
+class FirstForSecond(Machine):
+    """Reading a matrix by component index gives component 0 for component 1, too."""
+
+    def rebuild(self, statement: Rebuild) -> Bits:
+        bits = np.array(super().rebuild(statement))
+        flat = bits.reshape(len(bits), -1)
+        share = invocations(self.types[statement.value], self.program)
+        second = flat[:, share : 2 * share]
+        second[:] = flat[:, : second.shape[1]]
+        return bits
+
+
 class ShortLength(Machine):
     """The length of matrices is one too small."""
 
@@ -154,6 +166,7 @@ MUTANTS = (
     machine_mutant("null_is_garbage", CONSTANTS, NullIsGarbage),
     machine_mutant("construct_fills_first_row", CONSTANTS, FirstRowOnly),
     machine_mutant("insert_changes_neighbour", CONSTANTS, NeighbourInserted),
+    machine_mutant("component_0_for_1", CONSTANTS, FirstForSecond),
     machine_mutant("length_one_short", CONSTANTS, ShortLength),
     machine_mutant("layout_of_32_under_64", WAVES, HalvesSwapped),
     Mutant("once_in_a_thousand", "hazards and register pressure", Rare.__doc__ or "", Rare),

@@ -34,14 +34,18 @@ class WrongVectors(Fault):
 
     machine: type[VectorMachine] = VectorMachine
 
+    def concerns(self, program: VectorProgram) -> bool:
+        """Whether a program may show the fault: only with cooperative vectors."""
+        return not all(isinstance(it, WriteNumber) for it in program.body)
+
     def dispatch(self, request: Dispatch, execute: Executor) -> Reply:
         """The device's reply with the faulty machine's mistakes."""
         reply = execute(request)
         program = request.program
         if not isinstance(program, VectorProgram) or reply.result < 0:
             return reply
-        if all(isinstance(it, WriteNumber) for it in program.body):
-            return reply  # no cooperative vector
+        if not self.concerns(program):
+            return reply
         names = [buffer.name for buffer in program.buffers]
         inputs = {name: buffer.data for name, buffer in zip(names, request.buffers, strict=False)}
         right = VectorMachine(program, inputs).results()

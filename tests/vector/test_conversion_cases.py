@@ -44,6 +44,7 @@ KILLED = {
     "convert_both_sides_transposed": ("positions.float32.row_major-column_major", Outcome.FAIL),
     "convert_stride_ignored": ("positions.uint8.row_major-row_major", Outcome.FAIL),
     "convert_padding_overwritten": ("padding.float16.column_major", Outcome.POLICY),
+    "convert_tight_refused": ("tight.float16.row_major-row_major", Outcome.POLICY),
     "convert_guard_written": ("written.sint8.inferencing_optimal", Outcome.FAIL),
     "convert_last_row_dropped": (
         "layouts.float16.row_major-training_optimal",
@@ -64,6 +65,7 @@ KILLED = {
     "convert_payload_lost": ("payload.float16.training_optimal", Outcome.QUALITY_WARNING),
     "convert_low_bits_ignored": ("layouts.float32.row_major-row_major", Outcome.FAIL),
     "convert_odd_elements_truncated": ("rounding.float16-float8_e4m3", Outcome.FAIL),
+    "convert_words_cut": ("other_types", Outcome.FAIL),
     "convert_host_saturates": ("host_and_device.float32-float16.row_major", Outcome.POLICY),
     "convert_not_seen_by_shader": ("shader_use.training_optimal", Outcome.FAIL),
     "convert_host_order": ("interchange.float16.training_optimal", Outcome.FAIL),

@@ -66,6 +66,17 @@ KILLED = {
     "vector_dynamic_index_uniform": ("values.extract_insert.float16.yes", Outcome.FAIL),
     "vector_array_element_zero": ("values.array.float16", Outcome.FAIL),
     "vector_subnormals_garbage": ("values.elementwise.fmul-float16", Outcome.FAIL),
+    "vector_run_time_stride_tight": ("products.run_time_stride.sint8.row_major", Outcome.FAIL),
+    "vector_padding_multiplied": ("products.padding.float16.row_major", Outcome.POLICY),
+    "vector_tile_padding_added": ("training.padding.float16.largest", Outcome.POLICY),
+    "vector_specialised_layout_default": ("products.specialized.layout", Outcome.FAIL),
+    "vector_load_offset_uniform": ("memory.offsets.invocation.invocation", Outcome.FAIL),
+    "vector_offset_of_pointee": ("memory.pointee.4", Outcome.FAIL),
+    "additions_in_bfloat16": ("training.sum_rounded.float32", Outcome.FAIL),
+    "vector_converts_to_nearest": ("values.convert.f_to_s-float32-sint32", Outcome.FAIL),
+    "vector_construct_repeats_four": ("values.construct.float16", Outcome.FAIL),
+    "vector_last_parameter_is_first": ("values.through.parameter", Outcome.FAIL),
+    "vector_scalar_for_four": ("values.times_scalar.float32", Outcome.FAIL),
 }
 
 
