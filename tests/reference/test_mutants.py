@@ -294,6 +294,6 @@ def test_every_mutant_has_a_name_a_class_and_a_sentence():
     assert "last_k_dropped" in device.info.name
 
 
-def test_unknown_mutants_are_refused_with_the_names():
-    with pytest.raises(KeyError, match="last_k_dropped"):
+def test_unknown_mutants_are_refused():
+    with pytest.raises(KeyError, match="no_such_fault"):
         wrap("no_such_fault", ReferenceDevice())
