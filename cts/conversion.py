@@ -162,8 +162,8 @@ class Converting:
         return Convert(tuple(conversions), b"", True)
 
     def sizes(self, wanted: Sequence[tuple[int, int, Side]]) -> list[int]:
-        """The destination sizes that the device states, asked once each. A wrong one is
-        reported, and one that is too small replaced by the smallest that can be right."""
+        """The destination sizes that the device states, asked once each. A wrong one is raised,
+        whatever the case would go on from: with it no request is known to be valid."""
         missing = [it for it in dict.fromkeys(wanted) if it not in self._sizes]
         if missing:
             request = self.size_request(missing)
@@ -171,15 +171,16 @@ class Converting:
             for key, conversion, result, count in zip(
                 missing, request.conversions, reply.results, reply.counts, strict=True
             ):
-                self.report(judge_size(conversion, result, count))
-                rows, columns, side = key
-                least = rows * columns * side.component.bytes
-                if not side.layout.optimal:
-                    least = strided_bytes(rows, columns, side.component, side.layout, side.stride)
+                found = judge_size(conversion, result, count)
+                for violation in found:
+                    if violation.level is Level.REQUIRED:
+                        raise self._finding(violation)
+                self.report(found)
+                rows, columns, _ = key
                 self.subject.require(
                     count < LARGEST, f"the device wants {count} bytes for a {rows}x{columns} matrix"
                 )
-                self._sizes[key] = max(count, least)
+                self._sizes[key] = count
         return [self._sizes[key] for key in wanted]
 
     def run(
@@ -313,10 +314,13 @@ class Converting:
         for violation in violations:
             if violation.level is not Level.REQUIRED and violation.row not in self.rows:
                 continue
-            if violation.level is Level.REQUIRED:
-                violation = dataclasses.replace(violation, level=self.most)
-            detail = {"row": violation.row, **violation.detail}
-            self.subject.found(_kind(violation)(violation.message, detail))
+            self.subject.found(self._finding(violation))
+
+    def _finding(self, violation: Violation) -> Finding:
+        if violation.level is Level.REQUIRED:
+            violation = dataclasses.replace(violation, level=self.most)
+        detail = {"row": violation.row, **violation.detail}
+        return _kind(violation)(violation.message, detail)
 
     def _count(self, judgement: Judgement) -> None:
         for choice, times in judgement.choices.items():

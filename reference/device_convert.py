@@ -9,6 +9,7 @@ rule's name, which ends a case as the suite's own error.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,14 @@ _FLOAT8 = (Component.FLOAT8_E4M3, Component.FLOAT8_E5M2)
 _COMMAND_ALIGNMENT = 64
 
 
+def _with_room(data: bytes, end: int) -> NDArray[np.uint8]:
+    """A copy of ``data``, with zeros behind it up to ``end``. A device that states too small a
+    size writes there, into what belongs to others."""
+    memory = np.zeros(max(len(data), end), np.uint8)
+    memory[: len(data)] = np.frombuffer(data, np.uint8)
+    return memory
+
+
 class Converter:
     """Runs conversions. The methods are the steps of a conversion, so that a mutant can get one
     of them wrong. ``matrices`` are the component types that some advertised combination has as
@@ -44,14 +53,19 @@ class Converter:
         """Answer a request; ValueError where it is invalid usage."""
         for broken in self.invalid(request):
             raise ValueError(f"invalid usage: {broken}")
-        memory = np.frombuffer(request.memory, np.uint8).copy()
+        ends = (
+            side.offset + self._size(conversion, side)
+            for conversion in request.conversions
+            for side in (conversion.source, conversion.destination)
+        )
+        memory = _with_room(request.memory, max(ends, default=0))
         results, counts = [], []
         for number, conversion in enumerate(request.conversions):
             result, count = self.convert(memory, conversion, request.host, number)
             results.append(result)
             counts.append(count if request.host else conversion.destination.size)
         return Reply(
-            buffers=(memory.tobytes(),),
+            buffers=(memory[: len(request.memory)].tobytes(),),
             counts=tuple(counts),
             results=tuple(results) if request.host else (),
         )
@@ -59,18 +73,23 @@ class Converter:
     def prepare(self, request: Dispatch) -> list[bytes]:
         """The buffers of a dispatch after the conversions before its shader. ValueError where
         one is invalid usage."""
-        buffers = [np.frombuffer(one.data, np.uint8).copy() for one in request.buffers]
+        buffers = [one.data for one in request.buffers]
         for number, one in enumerate(request.preparations):
             conversion = one.conversion
             for rule in self._rules(conversion, False):
                 raise ValueError(f"invalid usage: {rule} by preparation {number}")
             source, destination = conversion.source, conversion.destination
-            bits = self.read(buffers[one.source], source, conversion.rows, conversion.columns)
+            memory = _with_room(buffers[one.source], source.offset + self._size(conversion, source))
+            bits = self.read(memory, source, conversion.rows, conversion.columns)
             changed = self.change(
                 bits, Component(source.component), Component(destination.component), conversion
             )
-            self.write(buffers[one.destination], destination, changed)
-        return [buffer.tobytes() for buffer in buffers]
+            before = buffers[one.destination]
+            end = destination.offset + self._size(conversion, destination)
+            memory = _with_room(before, end)
+            self.write(memory, destination, changed)
+            buffers[one.destination] = memory[: len(before)].tobytes()
+        return buffers
 
     def convert(
         self, memory: NDArray[np.uint8], conversion: Conversion, host: bool, number: int
@@ -92,6 +111,10 @@ class Converter:
     def size(self, conversion: Conversion) -> int:
         """Bytes of the destination."""
         return self._size(conversion, conversion.destination)
+
+    def stated(self, conversion: Conversion, side: Matrix) -> int:
+        """The bytes of a side that a caller knows of: what a size query says."""
+        return self.size(replace(conversion, source=side, destination=side))
 
     def read(self, memory: NDArray[np.uint8], side: Matrix, rows: int, columns: int) -> Bits:
         """The bits of a matrix [rows, columns]."""
@@ -164,12 +187,12 @@ class Converter:
             "VUID-vkConvertCooperativeVectorMatrixNV-pInfo-10073": conversion.null_destination
             or not conversion.null_source,
             "VUID-vkConvertCooperativeVectorMatrixNV-pInfo-10074": conversion.null_source
-            or source.size >= self._size(conversion, source),
+            or source.size >= self.stated(conversion, source),
             command + "10895": host or not (conversion.null_source or conversion.null_destination),
             command + "10084": host or source.offset % _COMMAND_ALIGNMENT == 0,
             command + "10085": host or destination.offset % _COMMAND_ALIGNMENT == 0,
             # The host command's text gives a result for this call; see row C-02.
-            command + "10087": host or destination.size >= self._size(conversion, destination),
+            command + "10087": host or destination.size >= self.stated(conversion, destination),
         }
         return [rule for rule, kept in checks.items() if not kept]
 
@@ -196,7 +219,8 @@ class Converter:
             ):
                 if null:
                     continue
-                start, end = side.offset, side.offset + max(self._size(conversion, side), side.size)
+                size = max(self.stated(conversion, side), side.size)
+                start, end = side.offset, side.offset + size
                 if end > memory or any(start < e and s < end for s, e in used):
                     return True
                 used.append((start, end))

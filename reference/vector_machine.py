@@ -86,8 +86,10 @@ class VectorMachine(Walk):
         component = weights.interpretation
         inner = optimal_positions(rows, columns, weights.layout, component.bytes)
         distinct, which = np.unique(at, return_inverse=True)
-        positions = distinct[:, None, None, None] + inner
         buffer = self.program.buffer(weights.place.buffer)
+        # A device that understates sizes gets too little memory and reads on behind it.
+        last = len(self.memory[buffer.name]) - 1
+        positions = np.minimum(distinct[:, None, None, None] + inner, last)
         return self.gathered(buffer, positions, component)[which]
 
     # --- accumulation -----------------------------------------------------------------------

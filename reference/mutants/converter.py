@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from cts.device.protocol import Convert, Reply
+from cts.device.protocol import Convert, Dispatch, Reply
 from reference import vector_info
 from reference.device_convert import Converter
 from reference.mutants.base import Executor, Fault, Mutant, overlay
@@ -21,8 +21,22 @@ class FaultyConverter(Fault):
         self._right = Converter(vector_info.MATRICES)
         self._wrong = self.converter(vector_info.MATRICES)
 
+    def dispatch(self, request: Dispatch, execute: Executor) -> Reply:
+        """What the device makes of a dispatch; of conversions before it that trust a wrong size,
+        this converter's results."""
+        try:
+            self._right.prepare(request)
+        except ValueError:
+            made = zip(request.buffers, self._wrong.prepare(request), strict=True)
+            buffers = tuple(dataclasses.replace(one, data=data) for one, data in made)
+            request = dataclasses.replace(request, buffers=buffers, preparations=())
+        return execute(request)
+
     def convert(self, request: Convert, execute: Executor) -> Reply:
-        """The device's reply with the converter's mistakes."""
+        """The device's reply with the converter's mistakes. Where the caller trusted a size that is
+        one of them, the device, which knows better, isn't asked."""
+        if self._right.invalid(request) and not self._wrong.invalid(request):
+            return self._wrong.run(request)
         reply = execute(request)
         if reply.result < 0:
             return reply

@@ -107,3 +107,27 @@ def test_a_device_without_the_extension_is_not_supported_at_once() -> None:
         result = run(case_id, device)
         assert result.outcome is Outcome.NOT_SUPPORTED
         assert "VK_NV_cooperative_vector" in result.reason
+
+
+LIES = (
+    "convert_size_off_by_a_row",
+    "convert_size_from_source",
+    "convert_null_source_refused",
+    "convert_capacity_as_written",
+)
+FIRST = list({name.split(".")[2]: name for name in reversed(ids("conversion."))}.values())
+"""A case of each declaration."""
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_wrong_size_is_the_devices_fault_and_never_the_suites(lie: str) -> None:
+    # A case that goes on with such a size asks what nobody may ask, and ends as an error.
+    outcomes = {name: run(name, mutant(lie), QUICK).outcome for name in FIRST}
+    assert Outcome.ERROR not in outcomes.values(), outcomes
+    assert Outcome.FAIL in outcomes.values()
+
+
+def test_a_fixed_case_ends_at_a_wrong_size() -> None:
+    result = run(C + "overflow_choice.float32-float16", mutant("convert_null_source_refused"))
+    (found,) = result.found
+    assert result.outcome is Outcome.FAIL and "a size query gave VkResult" in found.message
