@@ -110,6 +110,8 @@ class Elements:
     free: Flags
     payload: bool
     """Whether NaNs are still the ones that the matrix began with."""
+    origin: Origin | None = None
+    """None where the matrix began as these elements."""
 
     @staticmethod
     def exact(bits: Bits, component: Component) -> Elements:
@@ -126,14 +128,15 @@ class Elements:
         """Columns of the matrix."""
         return int(self.bits.shape[1])
 
-    def converted(self, destination: Component) -> Elements:
-        """What they may be after a conversion to ``destination`` in any layout."""
-        source = self.component
+    def converted(self, destination: Component, by: str = "") -> Elements:
+        """What they may be after a conversion to ``destination`` in any layout; ``by`` says which
+        one."""
+        source, origin = self.component, Origin(self, by)
         free = self.free
         if source.is_float:
             free = free | is_nan(self.bits, source) | is_infinite(self.bits, source)
         if source == destination:
-            return Elements(source, self.bits, self.other, free, self.payload)
+            return Elements(source, self.bits, self.other, free, self.payload, origin)
         bits = rounded_bits(self.bits, source, destination)
         clamped = saturated_bits(self.bits, source, destination)
         split = self.bits != self.other
@@ -143,7 +146,7 @@ class Elements:
             beyond &= ~is_infinite(self.bits, source)
         second = saturated_bits(self.other, source, destination)
         other = np.where(split, second, np.where(beyond, clamped, bits))
-        return Elements(destination, bits, other, free | beyond, False)
+        return Elements(destination, bits, other, free | beyond, False, origin)
 
     def grade(self, actual: Bits) -> NDArray[np.uint8]:
         """A :class:`Grade` for each element of ``actual`` (bits in the same shape)."""
@@ -162,6 +165,15 @@ class Elements:
         grades[(actual == self.bits) | (actual == self.other)] = Grade.RIGHT
         return grades
 
+    def way(self, row: int, column: int) -> str:
+        """What the element was at first, and what each conversion has to make of it."""
+        if self.origin is None:
+            bits = int(self.bits[row, column])
+            shown = text(bits, self.component)
+            return f"The element began as {self.component.label} {shown} (0x{bits:x})."
+        before = self.origin.elements.way(row, column)
+        return f"{before} {self.origin.by} has to make {self.expected(row, column)} of it."
+
     def expected(self, row: int, column: int) -> str:
         """What the element may be, for people."""
         first = int(self.bits[row, column])
@@ -170,6 +182,14 @@ class Elements:
         if second != first:
             words.append(text(second, self.component))
         return " or ".join(words)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where elements come from: what they were, and the conversion that changed them."""
+
+    elements: Elements
+    by: str
 
 
 def overflow_choices(elements: Elements, actual: Bits) -> dict[str, int]:

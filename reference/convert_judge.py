@@ -19,6 +19,7 @@ from cts.program.model import Component
 from cts.program.vector import MatrixLayout
 from reference.component import text
 from reference.convert import Elements, Grade, overflow_choices, pattern
+from reference.expectation import error_map
 from reference.rules import Violation, worst_first
 from reference.vector_layout import gather, strided_bytes, strided_positions
 
@@ -120,7 +121,8 @@ def judge(
     written: set[int] = set()
     for number, conversion in enumerate(request.conversions):
         source = _source(conversion, before, after, written, elements)
-        due = source.converted(Component(conversion.destination.component))
+        by = f"{_command(request)} of {describe(conversion)}"
+        due = source.converted(Component(conversion.destination.component), by)
         found += _call(request, reply, number, sizes[number])
         start = conversion.destination.offset
         end = start + sizes[number]
@@ -133,12 +135,17 @@ def judge(
         padding[start:end] = True
         writable[at] = True
         got = gather(after, at, due.component)
-        found += _elements(conversion, number, source, due, got)
+        found += _elements(conversion, number, due, got)
         for choice, times in overflow_choices(due, got).items():
             name = f"{due.component.label} {choice}"
             choices[name] = choices.get(name, 0) + times
     found += _bystanders(request, before, after, writable, padding)
     return Judgement(worst_first(found), elements, choices)
+
+
+def _command(request: Convert) -> str:
+    name = "Convert" if request.host else "CmdConvert"
+    return f"vk{name}CooperativeVectorMatrixNV"
 
 
 def _positions(side: Matrix, conversion: Conversion) -> NDArray[np.int64]:
@@ -200,7 +207,6 @@ def _call(request: Convert, reply: Reply, number: int, size: int) -> list[Violat
 def _elements(
     conversion: Conversion,
     number: int,
-    source: Elements,
     due: Elements,
     got: NDArray[np.unsignedinteger],
 ) -> list[Violation]:
@@ -222,18 +228,32 @@ def _elements(
         detail = {
             "conversion": describe(conversion),
             "number": number,
-            "worst": {"row": row, "column": column},
-            "source": {
-                "bits": f"{int(source.bits[row, column]):#x}",
-                "value": text(int(source.bits[row, column]), source.component),
+            "worst": {
+                "place": f"element ({row}, {column})",
+                "row": row,
+                "column": column,
+                "component": due.component.label,
+                "actual_bits": f"0x{actual:0{due.component.bytes * 2}x}",
+                "actual": value,
+                "accepted": due.expected(row, column),
             },
-            "actual": {"bits": f"{actual:#x}", "value": value},
-            "expected": due.expected(row, column),
             "wrong elements": int(wrong.sum()),
+            "errors": error_map(wrong, np.zeros(wrong.shape)),
             "pattern": words,
+            "explanation": f"{due.way(row, column)}{_doubt(due)}",
         }
         found.append(Violation(_row(grade, due, row, column), level, message, detail))
     return found
+
+
+def _doubt(due: Elements) -> str:
+    """A remark where more than one conversion may have been wrong."""
+    if due.origin is None or due.origin.elements.origin is None:
+        return ""
+    return (
+        " Any of them may be wrong: what a matrix in an optimal layout holds shows only after a "
+        "conversion back."
+    )
 
 
 def _row(grade: Grade, due: Elements, row: int, column: int) -> str:

@@ -131,3 +131,16 @@ def test_a_fixed_case_ends_at_a_wrong_size() -> None:
     result = run(C + "overflow_choice.float32-float16", mutant("convert_null_source_refused"))
     (found,) = result.found
     assert result.outcome is Outcome.FAIL and "a size query gave VkResult" in found.message
+
+
+def test_a_finding_tells_what_became_of_the_element_from_its_beginning() -> None:
+    result = run(C + "rounding.float32-float8_e4m3", mutant("convert_double_rounding"))
+    (found,) = result.found
+    worst, why = found.finding.detail["worst"], found.finding.detail["explanation"]
+    assert worst["component"] == "float16" and worst["actual"] != worst["accepted"]
+    steps = why.split(". ")  # the rule asks for the same number twice
+    assert steps[0].startswith("The element began as float32 ")
+    assert "float32 " in steps[1] and "-> float8_e4m3 " in steps[1]
+    assert "float8_e4m3 " in steps[2] and "-> float16 " in steps[2]
+    assert all(f"has to make {worst['accepted']} of it" in step for step in steps[1:3])
+    assert steps[3].startswith("Any of them may be wrong")
