@@ -88,7 +88,8 @@ def verdict(result: Mapping[str, Any]) -> Verdict:
         said = f"kept to the specification in {_all(judged, 'required case')}{unsupported}"
     else:
         status, title = "nothing", "Nothing to judge"
-        said = f"supports none of {plural(len(required), 'selected required case')}"
+        none = f"supports none of {plural(len(required), 'selected required case')}"
+        said = none if required else "had no required case to keep to"
     selection = result["selection"]
     if selection and selection["selected"] < selection["total"]:
         if status == "conformant":

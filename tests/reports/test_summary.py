@@ -54,6 +54,13 @@ def test_status_of_the_verdict(outcomes: list[str], status: str) -> None:
     assert verdict(with_outcomes(*outcomes)).status == status
 
 
+def test_there_may_be_nothing_to_keep_to() -> None:
+    none = verdict(with_outcomes("not_supported")).sentence
+    assert "supports none of 1 selected required case" in none
+    policy_alone = with_outcomes("pass", level="policy")
+    assert "had no required case to keep to" in verdict(policy_alone).sentence
+
+
 @pytest.mark.parametrize("level", ["policy", "quality", "info"])
 def test_other_levels_never_decide(level: str) -> None:
     mixed = with_outcomes("pass")
