@@ -283,9 +283,11 @@ def round_up(values: Floats, component: Component) -> Floats:
 
 
 def spacing(values: Floats, component: Component) -> Floats:
-    """The distance from ``values`` to the component's next value away from zero (one ulp)."""
+    """The distance from ``values`` to the component's next value away from zero (one ulp); without
+    meaning for infinity and NaN."""
     form = float_format(component)
-    _, exponent = np.frexp(values)
+    # What frexp makes of these is up to the C library, which may raise a flag at signaling NaNs.
+    _, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
     exponent = np.where(values == 0, form.minimum_exponent, exponent)
     unit: Floats = np.ldexp(1.0, np.maximum(exponent - form.precision, form.quantum_exponent))
     return unit

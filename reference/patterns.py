@@ -110,7 +110,7 @@ def _what(
                 return f"each element is the one {abs(step)} {name}(s) {side} it"
     if mask.sum() > 1 and len(np.unique(found[mask])) == 1:
         return f"all of them hold 0x{int(found[mask][0]):x}"
-    ratio = _common_factor(values[mask], expected[mask])
+    ratio = common_factor(values[mask], expected[mask])
     if ratio:
         return ratio
     return _place_of(values, expected, mask)
@@ -137,8 +137,10 @@ def _explains(values: Floats, supposed: Floats, expected: Floats, component: Com
     return bool(np.all(near | (values == supposed) | (np.isnan(values) & np.isnan(supposed))))
 
 
-def _common_factor(values: Floats, expected: Floats) -> str:
-    with np.errstate(divide="ignore", invalid="ignore"):
+def common_factor(values: Floats, expected: Floats) -> str:
+    """What says that all values are the expected ones times the same number; nothing if not."""
+    # Where there is no quotient, or none that is finite, there is no common factor either.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         factors = values / expected
     if len(factors) < 2 or not np.isfinite(factors).all():
         return ""

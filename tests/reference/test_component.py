@@ -265,6 +265,23 @@ def test_spacing_is_the_distance_to_the_next_value_away_from_zero(component, val
     assert abs(following[0] - here[0]) == spacing(here, component)[0]
 
 
+@pytest.mark.parametrize("component", FORMATS, ids=lambda c: c.label)
+def test_spacing_asks_the_library_of_finite_values_alone(component, monkeypatch):
+    asked = []
+    library = np.frexp
+
+    def frexp(values):
+        asked.append(values)
+        return library(values)
+
+    monkeypatch.setattr(np, "frexp", frexp)
+    values = np.array([1.0, np.inf, -np.inf, np.nan])
+    signaling = np.array([0x7FF0000000000001], np.uint64).view(np.float64)
+    found = spacing(np.concatenate([values, signaling]), component)
+    assert np.isfinite(asked).all()
+    assert found[0] == spacing(values[:1], component)[0]
+
+
 @every_float
 @relaxed
 @given(data=st.data())

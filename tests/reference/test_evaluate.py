@@ -25,11 +25,12 @@ from cts.program.model import (
     Use,
 )
 from cts.program.recipe import Pattern, Recipe
-from reference.component import decode, encode
+from reference.component import decode, encode, float_format
 from reference.device import ReferenceDevice
 from reference.evaluate import Undetermined, evaluate
 from reference.layout import OutOfBounds, region
 from reference.machine import Machine
+from reference.patterns import common_factor
 from tests.reference.building import (
     FULL,
     SIGNED,
@@ -406,6 +407,14 @@ def one_element(bits):
 )
 def test_patterns_of_wrong_elements_are_named(change, expected):
     assert expected in pattern(change)
+
+
+def test_a_quotient_out_of_range_is_no_common_factor():
+    largest = np.full(3, float_format(Component.FLOAT64).maximum)
+    with np.errstate(all="raise"):
+        assert common_factor(largest, largest / 4) == "each is about 4 times what it should be"
+        assert common_factor(largest, np.full(3, 0.25)) == ""
+        assert common_factor(np.ones(3), np.zeros(3)) == ""
 
 
 def fault(**operands):
