@@ -1,7 +1,7 @@
 """Strategies for operands, by what they are for.
 
 The exactness of a float product is a property of its operands: the helpers here choose
-``limit`` so that every partial sum, in every order, is a small integer that the narrowest
+``limit`` so that every partial sum, in every order, is an integer that the narrowest
 accumulator of the combination represents (the collapse condition: K * A * A + C <= 2^P).
 """
 
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from cts.program.model import Component
 from cts.program.recipe import Pattern, Plant, Recipe
+from reference.bounds import FLOAT8, SHORT_SUM, WIDE_SUM
 
 SEEDS = st.integers(0, 2**16 - 1)
 
@@ -29,14 +30,23 @@ _INTEGER_BITS = {
 """Significand bits: integers up to 2^bits are exact."""
 
 
+def class_bits(a: Component, b: Component, c: Component, result: Component) -> int:
+    """Bits P such that sums of products up to 2^P are exact in every adder of the policy's class:
+    its precision for these types (:func:`reference.bounds.adder`), and never wider than C or the
+    result."""
+    wide = WIDE_SUM
+    if FLOAT8 & {a, b}:
+        wide = SHORT_SUM
+    elif {a, b, result} == {Component.FLOAT64}:
+        wide = _INTEGER_BITS[Component.FLOAT64]
+    return min(_INTEGER_BITS[c], _INTEGER_BITS[result], wide)
+
+
 def exact_bits(a: Component, b: Component, c: Component, result: Component) -> int:
-    """Bits P such that sums of products up to 2^P are exact in every accumulator that the
-    policy set allows for these types: float16-wide where float16 or wider is advertised,
-    14 bits for float8 operands, and never wider than C or the result."""
-    bits = min(_INTEGER_BITS[c], _INTEGER_BITS[result], 11)
-    if {a, b} & {Component.FLOAT8_E4M3, Component.FLOAT8_E5M2}:
-        bits = min(bits, 14)
-    return bits
+    """The same for operands of cases that are about something else than precision: no more than
+    float16 has, so that a device that sums in fewer bits than the class is found by the cases about
+    that, and what others say of it is about their own subject."""
+    return min(class_bits(a, b, c, result), _INTEGER_BITS[Component.FLOAT16])
 
 
 def exact_limits(
@@ -47,15 +57,17 @@ def exact_limits(
     depth: int,
     *,
     mixed_signs: bool = False,
+    whole_class: bool = False,
 ) -> tuple[int, int]:
     """Largest magnitude for elements of A and B, and for those of C, so that ``depth``
-    products and C sum to at most 2^P. At least 1: where not even ones fit, the oracle judges
-    by its bound instead.
+    products and C sum to at most 2^P, with the P of :func:`exact_bits`, or where ``whole_class``
+    that of :func:`class_bits`. At least 1: where not even ones fit, the oracle judges by its bound
+    instead.
 
     With mixed signs an adder may be off by a grid unit for each term, so exactness needs
     headroom: P shrinks by 3 + log2(depth + 1) bits, but a wide accumulator is used whole.
     """
-    bits = exact_bits(a, b, c, result)
+    bits = (class_bits if whole_class else exact_bits)(a, b, c, result)
     if mixed_signs:
         bits = min(_INTEGER_BITS[c], _INTEGER_BITS[result]) - 3 - math.ceil(math.log2(depth + 1))
     budget = 2 ** max(bits, 0)

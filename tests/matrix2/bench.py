@@ -16,9 +16,9 @@ CASES: dict[str, Case] = {
 BRIEF = Profile("brief", 100, "tests")
 
 
-def run(case_id: str, device: Device, profile: Profile = BRIEF) -> CaseResult:
+def run(case_id: str, device: Device, profile: Profile = BRIEF, seed: int = 1) -> CaseResult:
     """Run one case; its result."""
-    return run_case(CASES["cooperative_matrix." + case_id], device, profile, 1)
+    return run_case(CASES["cooperative_matrix." + case_id], device, profile, seed)
 
 
 def mutant(name: str) -> Device:

@@ -15,7 +15,7 @@ from cts.draw.combinations import Combination, combinations
 from cts.draw.programs import Recipes, Slot, fits, mul_adds
 from cts.draw.recipes import (
     SEEDS,
-    exact_bits,
+    class_bits,
     exact_limits,
     rounding_recipes,
     small_recipes,
@@ -36,11 +36,20 @@ def _choose(subject: Subject, data: st.DataObject, family: Family) -> Combinatio
     return data.draw(members(found), label="combination")
 
 
-def _dense(combination: Combination, chain: int, *, signed: bool) -> Recipes:
-    """Small integers everywhere whose sums are exact in every order."""
+def _dense(
+    combination: Combination, chain: int, *, signed: bool, whole_class: bool = False
+) -> Recipes:
+    """Integers everywhere whose sums are exact in every order: in every adder of the class where
+    ``whole_class``, in those of devices that sum in float16 too otherwise."""
     types = combination.types
     top, rest = exact_limits(
-        types.a, types.b, types.c, types.result, combination.k * chain, mixed_signs=signed
+        types.a,
+        types.b,
+        types.c,
+        types.result,
+        combination.k * chain,
+        mixed_signs=signed,
+        whole_class=whole_class,
     )
     inputs = small_recipes(top, signed=signed)
     return Recipes(inputs, inputs, small_recipes(rest, signed=signed))
@@ -49,7 +58,7 @@ def _dense(combination: Combination, chain: int, *, signed: bool) -> Recipes:
 def _one_hot(combination: Combination) -> Recipes:
     """One 1 in each row of A: every element of the result is one element of B, plus C."""
     types = combination.types
-    half = 2 ** (exact_bits(types.a, types.b, types.c, types.result) - 1)
+    half = 2 ** (class_bits(types.a, types.b, types.c, types.result) - 1)
     rows = st.builds(Recipe, st.sampled_from((Pattern.IDENTITY, Pattern.PERMUTATION)), SEEDS)
     return Recipes(rows, small_recipes(half), small_recipes(half))
 
@@ -65,7 +74,8 @@ def _one_hot(combination: Combination) -> Recipes:
 )
 def test_exact(subject: Subject, axes: Axes, data: st.DataObject) -> None:
     combination = _choose(subject, data, axes.types)
-    options = (_dense(combination, 1, signed=False), _one_hot(combination))
+    dense = _dense(combination, 1, signed=False, whole_class=True)
+    options = (dense, _one_hot(combination))
     recipes = data.draw(st.sampled_from(options), label="operands")
     sample = data.draw(mul_adds(subject.info, combination, recipes), label="program")
     subject.check(sample.program, sample.operands)
