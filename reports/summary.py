@@ -41,8 +41,8 @@ BANDS: dict[str, tuple[str, str]] = {
     ),
     "policy": (
         "Policy findings",
-        "Permitted by the specification, unlike what this suite expects of an implementation. "
-        "Not part of the verdict.",
+        "Unlike what this suite expects of an implementation where the specification leaves it "
+        "open, or seen by cases of such expectations. Not part of the verdict.",
     ),
     "quality": ("Quality warnings", "Legal, but worth a look. Not part of the verdict."),
     "info": ("Information", "Recorded by cases that never judge."),

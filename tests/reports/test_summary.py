@@ -68,6 +68,14 @@ def test_other_levels_never_decide(level: str) -> None:
     assert verdict(mixed).status == "conformant"
 
 
+@pytest.mark.parametrize("level", ["policy", "quality"])
+@pytest.mark.parametrize("outcome", ["fail", "crash"])
+def test_a_failure_is_shown_with_the_level_of_its_case(level: str, outcome: str) -> None:
+    case = factory.case("cooperative_matrix.x", "M-05", level, axes={}, outcome=outcome)
+    assert band({"outcome": outcome}, case) == level
+    assert verdict(result(cases=[case, *with_outcomes("pass")["cases"]])).status == "conformant"
+
+
 def test_the_sentence_names_driver_versions_seed_and_examples() -> None:
     sentence = verdict(result()).sentence
     for part in (
