@@ -28,6 +28,7 @@ from cts.findings import (
 )
 from cts.outcome import Level
 from cts.program.model import Component
+from cts.program.sense import sensible
 from cts.program.vector import MatrixLayout
 from cts.subject import Subject
 from reference.component import Bits, decode
@@ -106,10 +107,9 @@ def available(subject: Subject) -> None:
 def matrix_components(info: DeviceInfo) -> set[Component]:
     """Component types that conversions may use: FLOAT32, and what some combination has as
     matrixInterpretation (VUID-VkConvertCooperativeVectorMatrixInfoNV-srcComponentType-10079).
-    Types that the suite doesn't know are left out."""
-    known = set(Component)
-    listed = {record["matrixInterpretation"] for record in info.records.get(VECTOR, ())}
-    return {Component(value) for value in listed if value in known} | {Component.FLOAT32}
+    Those of records that no program of the suite can use are left out."""
+    listed = [record for record in info.records.get(VECTOR, ()) if sensible(record)]
+    return {Component(record["matrixInterpretation"]) for record in listed} | {Component.FLOAT32}
 
 
 def require_types(subject: Subject, *components: Component) -> None:

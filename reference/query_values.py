@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from cts.device.protocol import DeviceInfo
 from cts.outcome import Level
 from cts.program.model import Component, Scope
+from cts.program.sense import nonsense
 from reference.queries import VECTOR, key
 from reference.rules import Violation
 
@@ -52,9 +53,13 @@ def judge_records(
     found: list[Violation] = []
     features = {name.rpartition(".")[2] for name in info.features}
     for index, record in enumerate(records):
+        detail = {"command": command, "record": index, "members": dict(record)}
+        reason = nonsense(record)
+        if reason and not any(_wrong_value(*member, info) for member in record.items()):
+            message = f"record {index}: no program can use it: {reason}"
+            found.append(Violation("Q-07", Level.POLICY, message, detail))
         for member, value in record.items():
             wrong = _wrong_value(member, value, info)
-            detail = {"command": command, "record": index, "members": dict(record)}
             if wrong is not None:
                 level, what = wrong
                 found.append(

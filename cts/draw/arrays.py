@@ -29,6 +29,7 @@ from cts.program.model import (
 )
 from cts.program.qcom import FromArrays, ToArrays, castable, convertible, lines, packable
 from cts.program.recipe import Operand, Pattern, Recipe
+from cts.program.sense import sensible
 
 
 class Way(enum.Enum):
@@ -76,9 +77,10 @@ def candidates(info: DeviceInfo, use: Use, component: Component, way: Way) -> li
 
 
 def advertised_columns(info: DeviceInfo) -> frozenset[int]:
-    """NSize of the KHR records: lengths that an array may have that a part is taken of."""
+    """NSize of the KHR records that make sense: lengths that an array may have that a part is
+    taken of."""
     listed = info.records.get("vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR", ())
-    return frozenset(record["NSize"] for record in listed)
+    return frozenset(record["NSize"] for record in listed if sensible(record))
 
 
 def _buffer(matrix: MatrixType, way: Way, tiles: int, length: int) -> Buffer:

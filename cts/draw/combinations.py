@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from cts.device.protocol import DeviceInfo
 from cts.program.model import Component, MatrixType, Scope, Use
+from cts.program.sense import sensible
 
 KHR = "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"
 NV = "vkGetPhysicalDeviceCooperativeMatrixPropertiesNV"
@@ -67,20 +68,18 @@ class Combination:
         return MatrixType(self.types.result, self.m, self.n, Use.ACCUMULATOR, self.scope)
 
 
-_KNOWN = {component.value for component in Component}
 _NEWER = {Component.BFLOAT16, Component.FLOAT8_E4M3, Component.FLOAT8_E5M2}
 
 
 def combinations(info: DeviceInfo) -> tuple[Combination, ...]:
     """The subgroup-scope elements of the KHR property array, smallest matrices first.
 
-    Elements with a component type or scope that this suite doesn't know are left to the
-    property cases.
+    Elements that no program of this suite can use are left to the property cases.
     """
     found = []
     for index, record in enumerate(info.records.get(KHR, ())):
         parts = (record["AType"], record["BType"], record["CType"], record["ResultType"])
-        if record["scope"] != Scope.SUBGROUP or not _KNOWN.issuperset(parts):
+        if record["scope"] != Scope.SUBGROUP or not sensible(record):
             continue
         found.append(
             Combination(

@@ -69,25 +69,36 @@ class Flexible:
         return Combination(self.types, m, n, k, self.scope, self.saturating, self.record)
 
 
-_KNOWN = {component.value for component in Component}
+MOST_LARGE = 4096
+"""No dimension is larger than this, whatever the limit: it is far beyond those of devices."""
 
 
 def flexible(info: DeviceInfo, scope: Scope = Scope.SUBGROUP) -> tuple[Flexible, ...]:
-    """The device's records of flexible dimensions of ``scope`` with component types that the suite
-    knows, in the device's order; none where the feature isn't supported."""
+    """The device's records of flexible dimensions of ``scope`` that programs of the suite can use,
+    in the device's order; none where the feature isn't supported. The others are left to the
+    property cases."""
     return tuple(
         Flexible(
             Types(*(Component(part) for part in it.types)),
             it.sizes,
-            it.limit,
+            min(it.limit, MOST_LARGE),
             scope,
             it.invocations,
             it.saturating,
             it.key,
         )
         for it in advertised(info)
-        if it.key.startswith(FLEXIBLE) and it.scope == scope and _KNOWN.issuperset(it.types)
+        if it.key.startswith(FLEXIBLE)
+        and it.scope == scope
+        and it.sensible
+        and max(it.sizes) <= min(it.limit, MOST_LARGE)
+        and (scope is not Scope.WORKGROUP or _whole(it.invocations, info.subgroup_size))
     )
+
+
+def _whole(invocations: int, subgroup_size: int) -> bool:
+    """Whether a workgroup is made of whole subgroups."""
+    return invocations > 0 and invocations % subgroup_size == 0
 
 
 @st.composite

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from cts.device.protocol import DeviceInfo
 from cts.draw.recipes import SEEDS
 from cts.program.records import VECTOR
+from cts.program.sense import sensible
 from cts.program.types import Buffer, Component, Numbers, Pointee, Storage
 from cts.program.vector import Index, Opaque, Place, Prepared, Spread
 from cts.program.vector_program import Launch, VectorProgram, VectorStatement
-from cts.program.vector_records import MEMBERS, PROPERTIES
+from cts.program.vector_records import MEMBERS, most_components
 from reference.component import Bits, bits_dtype
 from reference.layout import poison
 from reference.operands import random_words
@@ -55,14 +56,13 @@ LOAD_SPREADS = tuple(Spread)
 STORE_SPREADS = (Spread.INVOCATION, Spread.REVERSED, Spread.TABLE)
 
 
-def most_components(info: DeviceInfo) -> int:
-    """The largest number of components that a vector may have."""
-    return int(info.properties.get(PROPERTIES + "maxCooperativeVectorComponents", 0))
-
-
 def reported(info: DeviceInfo) -> set[int]:
-    """Component types that vectors may have (VUID-RuntimeSpirv-OpTypeCooperativeVector-10095)."""
-    return {record[member] for record in info.records.get(VECTOR, ()) for member in MEMBERS}
+    """Component types that vectors may have (VUID-RuntimeSpirv-OpTypeCooperativeVector-10095): of
+    the records that make sense, and none where vectors may have no component."""
+    if most_components(info) == 0:
+        return set()
+    listed = [record for record in info.records.get(VECTOR, ()) if sensible(record)]
+    return {record[member] for record in listed for member in MEMBERS}
 
 
 _LENGTHS = (15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128)

@@ -28,6 +28,7 @@ from cts.program.model import (
     walk,
 )
 from cts.program.requires import FLEXIBLE_DIMENSIONS, PROPERTIES2_FEATURE, Need, robust_access_2
+from cts.program.sense import sensible
 from cts.program.valid import invalid
 
 KHR: Final = "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"
@@ -194,6 +195,8 @@ class Combination:
     invocations: int = 0
     limit: int = 0
     """The largest dimension, where ``flexible``."""
+    sensible: bool = True
+    """Whether any program of the suite can use it (:mod:`cts.program.sense`)."""
     subgroup_size: int | None = None
     """The size that the list was asked for: 0 for subgroups of varying size; None where lists
     don't depend on it."""
@@ -330,6 +333,7 @@ def _combination(
         limit > 0,
         record.get("workgroupInvocations", 0),
         limit,
+        sensible(record),
     )
 
 

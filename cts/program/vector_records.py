@@ -25,6 +25,11 @@ _BUFFERS = (Storage.STORAGE_BUFFER, Storage.PHYSICAL_STORAGE_BUFFER)
 Record = Mapping[str, int]
 
 
+def most_components(info: DeviceInfo) -> int:
+    """The largest number of components that a vector may have."""
+    return int(info.properties.get(PROPERTIES + "maxCooperativeVectorComponents", 0))
+
+
 def unsupported_vectors(program: VectorProgram, info: DeviceInfo) -> str | None:
     """The first reason why this device can't run ``program``, beyond features and extensions;
     None if it can."""
@@ -92,7 +97,7 @@ def _stages(program: VectorProgram, info: DeviceInfo) -> Iterator[str]:
 def _types(program: VectorProgram, info: DeviceInfo, records: tuple[Record, ...]) -> Iterator[str]:
     """VUID-RuntimeSpirv-OpTypeCooperativeVector-10095 and …maxCooperativeVectorComponents-10094."""
     reported = {record[member] for record in records for member in MEMBERS}
-    most = int(info.properties.get(PROPERTIES + "maxCooperativeVectorComponents", 0))
+    most = most_components(info)
     for kind in program.types().values():
         if not isinstance(kind, VectorType):
             continue

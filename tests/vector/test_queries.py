@@ -168,7 +168,10 @@ def test_values_duplicates_and_features_are_judged() -> None:
         "Q-07"
     }
     assert rows(judge_records(queries.VECTOR, [good], info())) == {"Q-07", "Q-09"}
-    matrix = RECORDS[0]
+    matrix = RECORDS[0] | {"saturatingAccumulation": 0}
+    assert judge_records(queries.KHR, [matrix], able) == []
+    (violation,) = judge_records(queries.KHR, [RECORDS[0]], able)  # floats that saturate
+    assert (violation.row, violation.level) == ("Q-07", Level.POLICY)
     assert rows(judge_records(queries.KHR, [matrix | {"MSize": 0}], able)) == {"Q-07"}
     assert rows(judge_records(queries.KHR, [matrix | {"scope": 4}], able)) == {"Q-07"}
     assert rows(judge_records(queries.KHR, [matrix | {"AType": 8}], able)) == {"Q-09"}

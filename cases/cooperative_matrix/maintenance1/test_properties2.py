@@ -18,6 +18,7 @@ from cts.enumeration import available, count, records, report
 from cts.outcome import Level
 from cts.program.model import Component, Grid, Scope
 from cts.program.records import KHR, PROPERTIES2, asked
+from cts.program.sense import sensible
 from cts.subject import Subject
 from reference import properties2
 from reference.properties import has_feature2
@@ -160,10 +161,18 @@ def test_every_parameter(subject: Subject) -> None:
 # --- use ------------------------------------------------------------------------------------
 
 
+def _usable(subject: Subject, given: Parameters) -> list[dict[str, int]]:
+    """The records that are listed for ``given`` and that programs can be made with; an event says
+    how many others there are."""
+    listed = records(subject, PROPERTIES2, given.members())
+    found = [it for it in listed if sensible(it, saturating=given.saturating)]
+    if len(found) < len(listed):
+        subject.event("left out", f"{len(listed) - len(found)} of {len(listed)} for {given}")
+    return found
+
+
 def _listed(subject: Subject, given: Parameters, record: Record) -> Flexible:
-    """The record, as one of flexible dimensions; NotSupported where a type is unknown."""
-    known = {component.value for component in Component}
-    subject.require(known.issuperset(properties2.types(record)), "a component type is unknown")
+    """The record, as one of flexible dimensions."""
     flexible = has_feature2(subject.info, "cooperativeMatrixFlexibleDimensions")
     limit = int(subject.info.properties.get(MAX_DIMENSION, 0)) if flexible else 0
     units = (record["MGranularity"], record["NGranularity"], record["KGranularity"])
@@ -196,8 +205,8 @@ def _grid(subject: Subject, given: Parameters) -> Grid:
 
 
 def _use(subject: Subject, data: st.DataObject, given: Parameters, size: SizeClass) -> None:
-    listed = records(subject, PROPERTIES2, given.members())
-    subject.require(bool(listed), f"nothing is listed for {given}")
+    listed = _usable(subject, given)
+    subject.require(bool(listed), f"nothing that can be used is listed for {given}")
     record = data.draw(st.sampled_from(listed), label="record")
     combination = _combination(subject, data, given, record, size)
     sample = product(combination, _grid(subject, given), seed=data.draw(st.integers(0, 99)))
@@ -219,15 +228,12 @@ def _use(subject: Subject, data: st.DataObject, given: Parameters, size: SizeCla
 )
 def test_every_record(subject: Subject, axes: Axes) -> None:
     _supported(subject)
-    known = {component.value for component in Component}
     found = [
         it for it in properties2.valid(subject.info) if it.scope == axes.scope and it.subgroup_size
     ]
     subject.require(bool(found), "cooperativeMatrixWorkgroupScope isn't supported")
     for given in found:
-        for record in records(subject, PROPERTIES2, given.members()):
-            if not known.issuperset(properties2.types(record)):
-                continue
+        for record in _usable(subject, given):
             listed = _listed(subject, given, record)
             sample = product(listed.sized(*listed.granularity), _grid(subject, given))
             info = asked(subject.info, [record], dict(given.members()))
@@ -290,8 +296,8 @@ def test_usable_workgroup(subject: Subject, axes: Axes, data: st.DataObject) -> 
 def test_usable_varying(subject: Subject, data: st.DataObject) -> None:
     _supported(subject)
     given = Parameters(Scope.SUBGROUP, 0)
-    listed = records(subject, PROPERTIES2, given.members())
-    subject.require(bool(listed), f"nothing is listed for {given}")
+    listed = _usable(subject, given)
+    subject.require(bool(listed), f"nothing that can be used is listed for {given}")
     record = data.draw(st.sampled_from(listed), label="record")
     combination = _combination(subject, data, given, record, SizeClass.ONE)
     least = int(subject.info.properties[SUBGROUPS + "minSubgroupSize"])

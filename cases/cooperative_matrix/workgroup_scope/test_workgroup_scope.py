@@ -24,11 +24,9 @@ CLASSES = (SizeClass.ONE, SizeClass.FEW, SizeClass.ODD)
 
 
 def _records(subject: Subject) -> tuple[Flexible, ...]:
-    """Records whose workgroups are whole subgroups of the default size."""
-    size = subject.info.subgroup_size
     found = flexible(subject.info, Scope.WORKGROUP)
     subject.require(bool(found), "no record of workgroup scope is advertised")
-    return tuple(it for it in found if it.invocations and it.invocations % size == 0)
+    return found
 
 
 def _family(subject: Subject, family: Family) -> tuple[Flexible, ...]:

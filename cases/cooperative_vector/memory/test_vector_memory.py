@@ -19,12 +19,12 @@ from cts.draw.vector import (
     Draft,
     areas,
     lengths,
-    most_components,
     reported,
 )
 from cts.program.types import Component, Storage
 from cts.program.vector import Spread, VectorLoad, VectorStore, VectorType
 from cts.program.vector_program import Launch
+from cts.program.vector_records import most_components
 from cts.subject import Subject
 from reference.operands import realise
 

@@ -233,6 +233,7 @@ def _copy(
 ) -> None:
     """Draw a copy of vectors and check every byte of both buffers."""
     usable = [one for one in VECTOR_COMPONENTS if one in reported(subject.info)]
+    subject.require(bool(usable), "no record has vectors that can be copied")
     component = data.draw(st.sampled_from(usable), label="component")
     length = data.draw(lengths(subject.info, most), label="length")
     draft = Draft(launch, numbers=data.draw(NUMBERS, label="numbers"))
