@@ -158,7 +158,9 @@ def loops(draw: st.DrawFn, info: DeviceInfo, matrix: MatrixType) -> Sample:
     layouts = part_layouts(matrix, count, 1)
     inputs["m"] = Input(enlarged(matrix, max(count, 1), 1), recipes[-1], layouts)
     memory = space_of(draw, info, inputs, outputs)
-    load = Load("m", matrix, stepping(memory, "m.in", matrix))
+    # A single iteration's matrix may have lines that no second one could start behind.
+    place = stepping(memory, "m.in", matrix) if count > 1 else memory.address("m.in")
+    load = Load("m", matrix, place)
     carries = tuple(
         Carry(f"w{at}", name, "m" if at == carried - 1 else f"w{at + 1}", f"r{at}")
         for at, name in enumerate(names)

@@ -144,6 +144,16 @@ def test_samples_are_valid_and_judged_right(kind, data: st.DataObject, seed: int
     judged(sample, data.draw(st.sampled_from(LEGAL)))
 
 
+@settings(deadline=None, max_examples=300)
+@given(data=st.data(), seed=st.integers(0, 1000))
+def test_loops_step_only_where_matrices_may_start(data: st.DataObject, seed: int) -> None:
+    # Columns of 40 bytes: a second matrix below the first one couldn't start there.
+    tall = MatrixType(Component.SINT8, 40, 8, Use.A)
+    with variety(Variety(64, seed)):
+        sample = data.draw(loops(INFO, tall))
+    assert invalid(sample.program) is None
+
+
 class TestSequences:
     @settings(deadline=None)
     @given(data=st.data())
