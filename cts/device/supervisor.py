@@ -22,7 +22,7 @@ from cts.device.launcher import Launcher
 from cts.device.process import Gone, Limits, ServerProcess, Stuck
 from cts.device.protocol import Describe, DeviceInfo, Reply, Request
 from cts.device.results import DEVICE_LOST, OUT_OF_MEMORY, TIMEOUT, result_name
-from cts.device.troubles import Troubles
+from cts.device.troubles import Trouble, Troubles
 from cts.device.wire import decode_info, decode_reply, encode_request
 from cts.findings import DeviceLost, DriverCrash, DriverHang, Finding, UnexpectedResult
 
@@ -192,8 +192,14 @@ class SupervisedDevice:
         first = self._run(sent)
         if isinstance(first, Reply) or not (first.doubtful or first.kind is DeviceLost):
             return first
+        shared = first.kind in (DriverHang, DeviceLost)  # others may suffer from it
+        if shared:
+            self._troubles.add(Trouble.MET)
         second = self._run(sent)
-        if isinstance(second, Reply):
+        well = isinstance(second, Reply)
+        if shared:
+            self._troubles.add(Trouble.OVER if well else Trouble.AGAIN)
+        if well:
             if not first.doubtful and not self._troubles.elsewhere():
                 return first  # so it takes the requests before it
             self.recovered.append(f"{first.message}, but not when request {sent.name} ran again")
@@ -230,8 +236,6 @@ class SupervisedDevice:
         return Bad(UnexpectedResult, message, detail)
 
     def _ruined(self, bad: Bad) -> Bad:
-        if bad.kind in (DriverHang, DeviceLost):
-            self._troubles.add()
         self._drop()
         return bad
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +19,7 @@ from cts.device.launcher import Launcher, local
 from cts.device.protocol import Query, Reply
 from cts.device.results import DEVICE_LOST
 from cts.device.supervisor import SupervisedDevice
-from cts.device.troubles import MEMORY
+from cts.device.troubles import MEMORY, Trouble, Troubles
 from cts.findings import DeviceLost, DriverCrash, DriverHang, Finding, UnexpectedResult
 from tests.device.servers import CODE, HANG, bad_device, limits
 from tests.device.servers import request as dispatch
@@ -206,11 +207,35 @@ def test_what_loses_the_device_each_time_is_found_whatever_others_do(pair: Pair)
         assert type(finding_of(one, f"result:{DEVICE_LOST}")) is DeviceLost
 
 
+def test_losses_that_do_not_come_again_excuse_none(pair: Pair) -> None:
+    # A driver that loses every device after a while loses it in each process.
+    for one in pair:
+        one.execute(dispatch(LOST, 1, 1))
+    for one in (*pair, *pair):
+        assert type(finding_of(one, LOST)) is DeviceLost
+        assert one.recovered == []
+
+
 def test_trouble_of_long_ago_excuses_nothing(pair: Pair, tmp_path: Path) -> None:
     device, _ = pair
-    (tmp_path / "troubles.log").write_text(f"{time.time() - MEMORY - 1:.3f} journal-b\n")
+    (tmp_path / "troubles.log").write_text(f"{time.time() - MEMORY - 1:.3f} again journal-b\n")
     device.execute(dispatch(LOST, 1, 1))
     assert type(finding_of(device, LOST)) is DeviceLost
+
+
+@pytest.mark.parametrize("ending", [Trouble.AGAIN, Trouble.OVER])
+def test_who_still_tries_is_waited_for(pair: Pair, tmp_path: Path, ending: Trouble) -> None:
+    device, _ = pair
+    other = Troubles(tmp_path, "journal-b")
+    other.add(Trouble.MET)
+    device.execute(dispatch(LOST, 1, 1))
+    later = threading.Timer(2.0, other.add, [ending])
+    later.start()
+    if ending is Trouble.AGAIN:
+        assert device.execute(dispatch(LOST)).buffers == (b"cba",)
+    else:
+        assert type(finding_of(device, LOST)) is DeviceLost
+    assert not later.is_alive()
 
 
 def test_a_fault_can_be_reproduced_in_a_fresh_process(device: SupervisedDevice) -> None:
