@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from reports.result import ratio
 from reports.text import TIMES, plural
@@ -44,7 +44,7 @@ NUMBERED = 16
 
 @dataclass(frozen=True)
 class HeatMap:
-    """``svg`` is safe markup made of numbers only; ``legend`` has (class, meaning, cells) of the
+    """``svg`` is safe markup; ``legend`` has (class, meaning, cells) of the
     buckets that occur; ``text`` says the same in words."""
 
     svg: Markup
@@ -103,7 +103,7 @@ def _svg(parts: Sequence[str], rows: int, columns: int, text: str) -> Markup:
     # The width is a wish: the style sheet lets the map shrink with the page.
     width = round((columns + left) * unit)
     return Markup(
-        f'<svg class="heat" role="img" aria-label="{text}" width="{width}" viewBox="{box}">'
+        f'<svg class="heat" role="img" aria-label="{escape(text)}" width="{width}" viewBox="{box}">'
         f"{''.join(parts)}</svg>"
     )
 

@@ -202,6 +202,8 @@ def hostile(text: str) -> dict[str, Any]:
 
     poisoned: dict[str, Any] = poison(copy.deepcopy(failing()))
     for item in poisoned["findings"]:
+        if item.get("errors"):
+            item["errors"] |= {"down": text, "across": text}
         for row in item.get("errors", {}).get("ratios", []):
             row[:] = [0.0 if isinstance(cell, str) else cell for cell in row]
     return poisoned

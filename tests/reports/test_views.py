@@ -98,6 +98,12 @@ def test_maps_of_every_size_are_well_formed_and_small(size: int) -> None:
     assert labels[0] == "0" and len(labels) <= 32
 
 
+def test_what_rows_and_columns_are_is_no_markup() -> None:
+    made = heat_map(errors([[0.0, 3.0]]) | {"down": '"><script>', "across": "'<b>"})
+    assert made is not None and "3" in made.svg
+    assert "<script" not in made.svg and "<b>" not in made.svg and '""' not in made.svg
+
+
 def test_there_is_no_map_of_nothing() -> None:
     assert heat_map(None) is None
     assert heat_map(errors([[]])) is None
