@@ -249,6 +249,13 @@ class Accept:
             ratio = np.abs(values - self.exact) / unit
         return np.where(np.isfinite(ratio), ratio, 0.0)
 
+    def measured(self, actual: Bits) -> Flags:
+        """Where a ratio of :meth:`ratios` says how far off an element is."""
+        if self.exact is None or not self.component.is_float:
+            return np.zeros(actual.shape, bool)
+        finite: Flags = np.isfinite(decode(actual, self.component)) & np.isfinite(self.exact)
+        return finite
+
 
 _LEAST = 1e-300
 _MOST = 1e30

@@ -238,7 +238,8 @@ def _elements(
                 "accepted": due.expected(row, column),
             },
             "wrong elements": int(wrong.sum()),
-            "errors": error_map(wrong, np.zeros(wrong.shape)),
+            # Conversions have no bounds: an element is right or wrong, but for the sign of zeros.
+            "errors": error_map(wrong, np.zeros(wrong.shape), grades == Grade.QUALITY),
             "pattern": words,
             "explanation": f"{due.way(row, column)}{_doubt(due)}",
         }

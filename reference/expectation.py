@@ -82,6 +82,7 @@ class Stored:
         tile = int(wrong.sum(axis=(1, 2)).argmax())
         accept = self.accept.part(slice(tile, tile + 1))
         ratios = accept.ratios(actual[tile : tile + 1])[0]
+        measured = accept.measured(actual[tile : tile + 1])[0]
         row, column = (
             int(i)
             for i in np.unravel_index(
@@ -113,13 +114,13 @@ class Stored:
                 "actual": shown,
                 "exact": _exact_text(accept, row, column),
                 "accepted": accepted,
-                "ratio": wrong_ratio(float(ratios[row, column])),
+                "ratio": float(ratios[row, column]) if measured[row, column] else math.inf,
             },
             "expected": accepted,
             "wrong": int(wrong.sum()),
             "elements": int(wrong.size),
             "tiles": [int(t) for t in np.flatnonzero(wrong.any(axis=(1, 2)))[:64]],
-            "errors": {"tile": tile, **error_map(wrong[tile], ratios)},
+            "errors": {"tile": tile, **error_map(wrong[tile], ratios, measured)},
             "pattern": found,
             "explanation": _explanation(accept, row, column),
         }
@@ -141,16 +142,10 @@ def _explanation(accept: Accept, row: int, column: int) -> str:
     return ". ".join(part for part in parts if part)
 
 
-def wrong_ratio(ratio: float) -> float:
-    """The error / bound ratio of a wrong element for people; infinite where there is none, as for
-    integers, or where it says that nothing is wrong."""
-    return ratio if ratio > 0 else math.inf
-
-
-def error_map(wrong: Flags, ratios: Floats) -> dict[str, Any]:
-    """The ratios of elements [rows, columns] for people: those of wrong ones never below 1, those
-    of others never above."""
-    above = np.where(ratios > 0, np.maximum(ratios, 1.0), np.inf)
+def error_map(wrong: Flags, ratios: Floats, measured: Flags) -> dict[str, Any]:
+    """The ratios of elements [rows, columns] for people: those of wrong ones never below 1, and
+    infinite where they aren't ``measured``; those of others never above."""
+    above = np.where(measured, np.maximum(ratios, 1.0), np.inf)
     shown = np.where(wrong, above, np.minimum(ratios, 1.0))
     cut = shown[:MAP_LIMIT, :MAP_LIMIT]
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,14 +13,7 @@ from numpy.typing import NDArray
 from cts.program.types import Buffer
 from reference.accept import Accept, Acceptance, Band, Level, Verdict, verdict
 from reference.component import Bits, bits_dtype, decode, number, text
-from reference.expectation import (
-    MAP_LIMIT,
-    BandName,
-    Judgement,
-    Violation,
-    error_map,
-    wrong_ratio,
-)
+from reference.expectation import MAP_LIMIT, BandName, Judgement, Violation, error_map
 
 _BANDS: dict[Level, BandName] = {
     Level.REQUIRED: "required",
@@ -67,6 +61,7 @@ class StoredVectors:
         tile = int(wrong.sum(axis=1).argmax())
         accept = self.accept.part(slice(tile, tile + 1))
         ratios = accept.ratios(actual[tile : tile + 1])[0, :, 0]
+        measured = accept.measured(actual[tile : tile + 1])[0, :, 0]
         component = int(np.where(wrong[tile], ratios + 1, -1.0).argmax())
         element = int(actual[tile, component, 0])
         kind = accept.component
@@ -95,7 +90,7 @@ class StoredVectors:
                 "actual": text(element, kind),
                 "exact": exact,
                 "accepted": accepted,
-                "ratio": wrong_ratio(float(ratios[component])),
+                "ratio": float(ratios[component]) if measured[component] else math.inf,
             },
             "expected": accepted,
             "wrong": int(wrong.sum()),
@@ -111,8 +106,8 @@ class StoredVectors:
     def _map(self, wrong: NDArray[np.bool_], actual: Bits) -> dict[str, Any]:
         """The errors of the components: a row for each vector, which is an invocation's."""
         cut = wrong[:MAP_LIMIT]
-        ratios = self.accept.part(slice(len(cut))).ratios(actual[: len(cut)])[..., 0]
-        found = error_map(cut, ratios)
+        accept, shown = self.accept.part(slice(len(cut))), actual[: len(cut)]
+        found = error_map(cut, accept.ratios(shown)[..., 0], accept.measured(shown)[..., 0])
         if self.lanes is not None:
             found |= {"down": "vector", "across": "component"}
         return found

@@ -23,7 +23,9 @@ from cts.program.vector import (
 )
 from cts.program.vector_program import If, Launch, VectorProgram
 from cts.witness import Origin, store
+from reference.accept import Accept, Band
 from reference.component import bits_dtype
+from reference.expectation import error_map
 from reference.vector_oracle import evaluate_vectors
 from reference.vector_seen import seen_by
 from tests.vector.bench import mutant, run
@@ -114,3 +116,15 @@ def test_a_report_shows_what_the_invocation_worked_with() -> None:
     )
     due = (matrix @ given[0] + bias[0])[worst["column"]]
     assert f"({due})" in worst["accepted"] and str(due) != worst["actual"]
+
+
+def test_a_wrong_element_is_infinitely_far_off_only_where_nothing_is_measured() -> None:
+    wrong, measured = np.array([[1, 1, 1, 0]], bool), np.array([[0, 1, 1, 1]], bool)
+    found = error_map(wrong, np.array([[0.0, 3.0, 0.0, 0.5]]), measured)
+    # The third is a zero of the other sign: remarkable, and no error.
+    assert found["ratios"] == [[math.inf, 3.0, 1.0, 0.5]]
+    bits = np.array([0x8000, 0x7C00, 0x3C00], np.uint16).reshape(1, 3, 1)
+    accept = Accept(
+        Component.FLOAT16, bits.shape, Band(), Band(), Band(), np.zeros(bits.shape), 1.0, ""
+    )
+    assert accept.measured(bits).ravel().tolist() == [True, False, True]
